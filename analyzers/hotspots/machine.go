@@ -1,0 +1,161 @@
+package hotspots
+
+import (
+	"slices"
+
+	"github.com/rocanalyze/rocanalyze/analyzers/replay"
+	"github.com/rocanalyze/rocanalyze/pkg/trace"
+)
+
+func (b *builder) machine() Machine {
+	m := Machine{Occupancy: occupancyOf(b.tt), SIMDs: len(b.replay.SIMDs)}
+	for _, s := range b.replay.SIMDs {
+		if !slices.Contains(m.Engines, s.SE) {
+			m.Engines = append(m.Engines, s.SE)
+		}
+	}
+	if w, ok := window(b.replay.SIMDs); ok {
+		m.WindowCycles = &w
+	}
+	m.ClockMHz = clockMHz(b.tt.Clocks)
+	if m.WindowCycles == nil || m.ClockMHz == nil {
+		return m
+	}
+	ns := float64(*m.WindowCycles) / *m.ClockMHz * 1000
+	m.WindowNs = &ns
+	if c := b.trust.Companion; c != nil && c.SameDispatch {
+		if d, ok := c.Launch.DurationNs(); ok {
+			pct := 100 * ns / float64(d)
+			m.WindowPct = &pct
+		}
+	}
+	return m
+}
+
+// window is the longest time between first begin and last end over the traced
+// compute units; their clocks differ, so it is taken within each.
+func window(simds []replay.SIMD) (int64, bool) {
+	type cu struct{ se, cu int }
+	first, last := map[cu]int64{}, map[cu]int64{}
+	var longest int64
+	for _, s := range simds {
+		id := cu{s.SE, s.CU}
+		if f, ok := first[id]; !ok || s.First < f {
+			first[id] = s.First
+		}
+		last[id] = max(last[id], s.Last)
+		longest = max(longest, last[id]-first[id])
+	}
+	return longest, len(simds) > 0
+}
+
+// clockMHz is the mean of the engines' clocks.
+func clockMHz(c *trace.Clocks) *float64 {
+	if c == nil {
+		return nil
+	}
+	var sum float64
+	n := 0
+	for _, e := range c.Engines {
+		if hz, ok := c.GfxHz(e); ok {
+			sum += hz
+			n++
+		}
+	}
+	if n == 0 {
+		return nil
+	}
+	mhz := sum / float64(n) / 1e6
+	return &mhz
+}
+
+func occupancyOf(tt *trace.ThreadTrace) *Occupancy {
+	o := tt.Occupancy
+	if o == nil {
+		return nil
+	}
+	out := &Occupancy{Engines: len(o.Engines), Waves: o.Starts()}
+	var wave, simd int64
+	for _, e := range o.Engines {
+		out.CUsHeld += len(e.CUs)
+		out.PeakWavesPerSIMD = max(out.PeakWavesPerSIMD, e.PeakPerSIMD)
+		out.Unmatched += e.Unmatched
+		wave += e.WaveCycles
+		simd += e.SIMDCycles
+	}
+	if simd > 0 {
+		mean := float64(wave) / float64(simd)
+		out.MeanWavesPerSIMD = &mean
+	}
+	if per := cusPerEngine(tt); per > 0 && len(o.Engines) > 0 {
+		total := per * int64(len(o.Engines))
+		out.CUsTotal = &total
+		out.FillPct = ratioPct(int64(out.CUsHeld), total)
+	}
+	return out
+}
+
+// cusPerEngine is what the agent tables say, when they agree.
+func cusPerEngine(tt *trace.ThreadTrace) int64 {
+	var per int64
+	for _, a := range tt.Agents {
+		switch {
+		case a.CUsPerEngine == nil || *a.CUsPerEngine <= 0:
+		case per == 0:
+			per = *a.CUsPerEngine
+		case per != *a.CUsPerEngine:
+			return 0
+		}
+	}
+	return per
+}
+
+// utilisation of the traced SIMDs by this kernel's trace. Issue cycles are
+// latency without stall, which holds on gfx9; later generations count
+// execution as latency, so that the figure is left out there.
+func (b *builder) utilisation() *Utilisation {
+	if !b.replay.HasWaves {
+		return nil
+	}
+	u := &Utilisation{}
+	var resident, issuing, valu, windows int64
+	for _, s := range b.replay.SIMDs {
+		resident += s.Resident
+		issuing += s.Issuing
+		valu += s.IssuingVALU
+		windows += s.Last - s.First
+	}
+	switch {
+	case b.tt.GfxMajor != 9:
+		u.Absent = append(u.Absent, "issue utilisation: latency includes execution on this generation, so that issue cycles are not known")
+	case b.replay.TooLong:
+		u.Absent = append(u.Absent, "issue utilisation: the trace covers too many cycles to count them")
+	default:
+		u.IssuePct, u.VALUIssuePct = ratioPct(issuing, resident), ratioPct(valu, resident)
+	}
+	cycles, unknown := b.matrixCycles()
+	switch {
+	case unknown != "":
+		u.Absent = append(u.Absent, "matrix utilisation: the cost of "+unknown+" is not known for "+b.listing.Arch.String())
+	default:
+		u.MFMAPct = ratioPct(cycles, windows)
+	}
+	return u
+}
+
+// matrixCycles sums hits times cycles of the kernel's matrix instructions over
+// all waves; unknown names the first whose cost is not known.
+func (b *builder) matrixCycles() (cycles int64, unknown string) {
+	for row := b.kernel.First; row < b.kernel.Last; row++ {
+		in := &b.listing.Insts[row]
+		hits := b.tt.Code[row].Hits
+		if !isMatrix(in) || hits == 0 {
+			continue
+		}
+		if in.Matrix == nil || in.Matrix.Cycles <= 0 {
+			return 0, in.Mnemonic
+		}
+		cycles += hits * int64(in.Matrix.Cycles)
+	}
+	return cycles, ""
+}

@@ -1,0 +1,280 @@
+package hotspots
+
+import (
+	"github.com/rocanalyze/rocanalyze/analyzers/code"
+	"github.com/rocanalyze/rocanalyze/analyzers/stalls"
+	"github.com/rocanalyze/rocanalyze/analyzers/trust"
+)
+
+// Result is the machine output. Kernels are in the order of their traces'
+// paths, and within a trace by latency, largest first.
+type Result struct {
+	Kernels []Kernel `json:"kernels"`
+	// Empty are thread traces that hold nothing to rank.
+	Empty []EmptyTrace `json:"empty_traces,omitempty"`
+}
+
+// EmptyTrace is a thread trace without instructions.
+type EmptyTrace struct {
+	Path string `json:"path"`
+	Why  string `json:"why"`
+	// Occupancy is what occupancy.json still knows.
+	Occupancy *Occupancy `json:"occupancy,omitempty"`
+}
+
+// Kernel is one kernel of one thread trace. Fields that are not known are
+// absent.
+type Kernel struct {
+	Name   string `json:"name"`
+	Symbol string `json:"symbol,omitempty"`
+	// Path is the dispatch directory, Dispatch the id in its name.
+	Path     string    `json:"path"`
+	Dispatch *int64    `json:"dispatch_id,omitempty"`
+	Schema   string    `json:"trace_schema,omitempty"`
+	Flavour  string    `json:"flavour"`
+	Arch     code.Arch `json:"arch"`
+
+	// Totals are code.json's column sums over all waves.
+	Totals Totals `json:"totals"`
+	// Counted are the sums over the waves that the breakdowns count: without
+	// no-work waves unless they were asked for.
+	Counted  Totals   `json:"counted"`
+	Waiting  *Waiting `json:"waiting,omitempty"`
+	Coverage Coverage `json:"coverage"`
+	Waves    *Waves   `json:"waves,omitempty"`
+	Machine  Machine  `json:"machine"`
+	// Utilisation is absent for program-counter samples and without waves.
+	Utilisation *Utilisation   `json:"utilisation,omitempty"`
+	Registers   code.Registers `json:"registers_named"`
+	Launch      *Launch        `json:"launch,omitempty"`
+	Samples     *Samples       `json:"samples,omitempty"`
+
+	Confidence        trust.Confidence `json:"confidence"`
+	ConfidenceReasons []string         `json:"confidence_reasons,omitempty"`
+
+	Stalls       []Stall       `json:"stalls"`
+	Combinations []Combination `json:"wait_combinations,omitempty"`
+	Instructions []Instruction `json:"instructions"`
+	Lines        []Line        `json:"lines"`
+	// LinesRanked is false when source lines cannot be told apart; Lines then
+	// still lists them.
+	LinesRanked bool   `json:"lines_ranked"`
+	Waits       []Wait `json:"waits"`
+	Mix         []Mix  `json:"mix"`
+}
+
+// Totals are sums over instructions. StallPct is of the latency.
+type Totals struct {
+	Hits          int64    `json:"hits"`
+	LatencyCycles int64    `json:"latency_cycles"`
+	StallCycles   int64    `json:"stall_cycles"`
+	IssueCycles   int64    `json:"issue_cycles"`
+	IdleCycles    int64    `json:"idle_cycles"`
+	StallPct      *float64 `json:"stall_pct,omitempty"`
+}
+
+// Waiting is the time in which the counted waves waited: stall, plus the
+// drain of memory operations at s_endpgm, which the columns book as latency
+// without stall. Percentages are of the counted latency.
+type Waiting struct {
+	Cycles      int64   `json:"cycles"`
+	Pct         float64 `json:"pct"`
+	DrainCycles int64   `json:"drain_cycles"`
+	DrainPct    float64 `json:"drain_pct"`
+}
+
+// Coverage says how much of the code was executed.
+type Coverage struct {
+	code.Coverage
+	ExecutedPct float64 `json:"executed_pct"`
+}
+
+// Waves counts the traced waves of a kernel.
+type Waves struct {
+	// Sampled waves have a wave file; NoWork of them left early.
+	Sampled        int     `json:"sampled"`
+	NoWork         int     `json:"no_work"`
+	NoWorkStallPct float64 `json:"no_work_stall_pct"`
+	// InDispatch is the number of waves of the whole dispatch.
+	InDispatch *int64 `json:"in_dispatch,omitempty"`
+	// Missing and Damaged wave files of the trace could not be used.
+	Missing int `json:"files_missing,omitempty"`
+	Damaged int `json:"files_damaged,omitempty"`
+}
+
+// Machine says where the traced waves ran.
+type Machine struct {
+	// Engines are the shader engines with traced waves, SIMDs the number of
+	// SIMDs with traced waves.
+	Engines []int `json:"engines,omitempty"`
+	SIMDs   int   `json:"simds,omitempty"`
+	// WindowCycles is the longest time, over the traced compute units, from
+	// the first wave's begin to the last wave's end.
+	WindowCycles *int64 `json:"window_cycles,omitempty"`
+	// ClockMHz is the mean shader clock during the trace.
+	ClockMHz *float64 `json:"clock_mhz,omitempty"`
+	WindowNs *float64 `json:"window_ns,omitempty"`
+	// WindowPct is the window's share of the dispatch's duration.
+	WindowPct *float64   `json:"window_pct_of_dispatch,omitempty"`
+	Occupancy *Occupancy `json:"occupancy,omitempty"`
+}
+
+// Occupancy is what the occupancy events of all compute units of the traced
+// engines say.
+type Occupancy struct {
+	Engines int   `json:"engines"`
+	Waves   int64 `json:"waves_started"`
+	// CUsHeld compute units ever held a wave, of CUsTotal in these engines.
+	CUsHeld  int      `json:"cus_held"`
+	CUsTotal *int64   `json:"cus_total,omitempty"`
+	FillPct  *float64 `json:"fill_pct,omitempty"`
+	// PeakWavesPerSIMD and MeanWavesPerSIMD count resident waves; the mean is
+	// over the time in which the SIMD held any.
+	PeakWavesPerSIMD int      `json:"peak_waves_per_simd"`
+	MeanWavesPerSIMD *float64 `json:"mean_waves_per_simd,omitempty"`
+	Unmatched        int64    `json:"unmatched_events,omitempty"`
+}
+
+// Utilisation of the traced SIMDs, in percent.
+type Utilisation struct {
+	// IssuePct is the share of the cycles with a wave resident in which some
+	// resident wave issued; VALUIssuePct counts vector ALU instructions only.
+	IssuePct     *float64 `json:"issue_pct,omitempty"`
+	VALUIssuePct *float64 `json:"valu_issue_pct,omitempty"`
+	// MFMAPct is hits times the cycles of each matrix instruction, over the
+	// sum of the SIMDs' windows.
+	MFMAPct *float64 `json:"mfma_pct,omitempty"`
+	// Absent says why a figure is not there.
+	Absent []string `json:"absent,omitempty"`
+}
+
+// Launch is the companion kernel-trace row.
+type Launch struct {
+	Source       string   `json:"source"`
+	Row          int      `json:"row"`
+	SameDispatch bool     `json:"same_dispatch"`
+	Workgroup    []int64  `json:"workgroup,omitempty"`
+	Grid         []int64  `json:"grid_work_items,omitempty"`
+	Workgroups   *int64   `json:"workgroups,omitempty"`
+	DurationNs   *float64 `json:"duration_ns,omitempty"`
+}
+
+// Samples are program-counter samples.
+type Samples struct {
+	Issued  int64         `json:"issued"`
+	Stalled int64         `json:"stalled"`
+	Reasons []ReasonCount `json:"reasons,omitempty"`
+}
+
+// ReasonCount is one stall reason's samples.
+type ReasonCount struct {
+	Reason string `json:"reason"`
+	Count  int64  `json:"count"`
+}
+
+// Stall is one class of stall. SharePct is of the counted stall.
+type Stall struct {
+	Class           stalls.Class `json:"class"`
+	Title           string       `json:"title"`
+	StallCycles     int64        `json:"stall_cycles"`
+	SharePct        float64      `json:"share_pct"`
+	EstimatedCycles int64        `json:"estimated_cycles,omitempty"`
+	Fix             string       `json:"fix,omitempty"`
+}
+
+// Combination is the stall of waits that waited for the same things together,
+// before it is split. SharePct is of the counted stall.
+type Combination struct {
+	// Producers joins the classes, for example "lds_wait+smem_wait".
+	Producers   string  `json:"producers"`
+	Counters    string  `json:"counters"`
+	StallCycles int64   `json:"stall_cycles"`
+	SharePct    float64 `json:"share_pct"`
+}
+
+// Instruction is one instruction. SharePct is of the counted stall.
+type Instruction struct {
+	Line          int          `json:"line"`
+	Text          string       `json:"text"`
+	Source        string       `json:"source,omitempty"`
+	Class         stalls.Class `json:"class"`
+	Kind          string       `json:"instruction_class"`
+	Hits          int64        `json:"hits"`
+	LatencyCycles int64        `json:"latency_cycles"`
+	StallCycles   int64        `json:"stall_cycles"`
+	IdleCycles    int64        `json:"idle_cycles"`
+	SharePct      float64      `json:"share_pct"`
+	// StallPerHit and LatencyPerHit are absent without hits.
+	StallPerHit   *float64   `json:"stall_cycles_per_hit,omitempty"`
+	LatencyPerHit *float64   `json:"latency_cycles_per_hit,omitempty"`
+	Samples       *PCSamples `json:"samples,omitempty"`
+}
+
+// PCSamples are an instruction's program-counter samples.
+type PCSamples struct {
+	Issued  int64 `json:"issued"`
+	Stalled int64 `json:"stalled"`
+}
+
+// Line is one source line, by the innermost frame.
+type Line struct {
+	Source string `json:"source"`
+	// InlinedAt are the positions that it was inlined at, sorted.
+	InlinedAt     []string     `json:"inlined_at,omitempty"`
+	Code          string       `json:"code,omitempty"`
+	Instructions  int          `json:"instructions"`
+	Hits          int64        `json:"hits"`
+	LatencyCycles int64        `json:"latency_cycles"`
+	StallCycles   int64        `json:"stall_cycles"`
+	SharePct      float64      `json:"share_pct"`
+	Class         stalls.Class `json:"class"`
+	Classes       []Stall      `json:"classes,omitempty"`
+	// Top are its instructions that stall most.
+	Top     []Instruction `json:"top_instructions,omitempty"`
+	Samples *PCSamples    `json:"samples,omitempty"`
+
+	// snippet holds the lines around it; first is their first line number.
+	snippet []string
+	first   int
+	number  int
+}
+
+// Wait is one waiting instruction.
+type Wait struct {
+	Line   int          `json:"line"`
+	Text   string       `json:"text"`
+	Source string       `json:"source,omitempty"`
+	Class  stalls.Class `json:"class"`
+	// Executions counts them; Cycles is their sum: stall, or for s_endpgm the
+	// drain. SharePct is of the counted waiting time (stall and drain).
+	Executions int64   `json:"executions"`
+	Cycles     int64   `json:"cycles"`
+	SharePct   float64 `json:"share_pct"`
+	// MeanCycles, P95Cycles and MaxCycles are per execution.
+	MeanCycles *float64   `json:"mean_cycles,omitempty"`
+	P95Cycles  *int64     `json:"p95_cycles,omitempty"`
+	MaxCycles  *int64     `json:"max_cycles,omitempty"`
+	Producers  []Producer `json:"producers,omitempty"`
+	Estimated  bool       `json:"estimated,omitempty"`
+}
+
+// Producer is an instruction that a wait waited for.
+type Producer struct {
+	Line   int          `json:"line"`
+	Text   string       `json:"text"`
+	Source string       `json:"source,omitempty"`
+	Class  stalls.Class `json:"class"`
+	// Count is the number of its executions that were waited for here.
+	Count int64 `json:"count"`
+}
+
+// Mix counts instructions of one class.
+type Mix struct {
+	Kind     string `json:"instruction_class"`
+	Static   int    `json:"static"`
+	Executed int64  `json:"executed"`
+	// ExecutedPct is of all executed instructions.
+	ExecutedPct   float64 `json:"executed_pct"`
+	LatencyCycles int64   `json:"latency_cycles"`
+	StallCycles   int64   `json:"stall_cycles"`
+}

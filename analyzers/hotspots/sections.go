@@ -1,0 +1,574 @@
+package hotspots
+
+import (
+	"fmt"
+	"strings"
+
+	"github.com/rocanalyze/rocanalyze/analyzers/stalls"
+	"github.com/rocanalyze/rocanalyze/pkg/finding"
+	"github.com/rocanalyze/rocanalyze/pkg/report"
+)
+
+// By selects one ranking.
+type By string
+
+// The rankings; BySummary shows all of them.
+const (
+	BySummary     By = ""
+	ByInstruction By = "instruction"
+	ByLine        By = "line"
+	ByWait        By = "wait"
+	ByClass       By = "class"
+)
+
+// View says what to show of a Result.
+type View struct {
+	By By
+	// Detail adds source snippets and the stalling instructions of each line.
+	Detail bool
+	// Verbose adds the instruction mix and everything that is usually left
+	// out.
+	Verbose bool
+	// FullNames keeps long kernel names whole.
+	FullNames bool
+}
+
+// nameWidth is how long a shortened kernel name may be.
+const nameWidth = 60
+
+// Sections lays a result out for reading.
+func Sections(r *Result, findings []finding.Finding, v View) report.Document {
+	var doc report.Document
+	for i := range r.Empty {
+		doc.Sections = append(doc.Sections, emptySection(i, &r.Empty[i]))
+	}
+	for i := range r.Kernels {
+		k := &r.Kernels[i]
+		doc.Sections = append(doc.Sections, headSection(i, k, v))
+		if k.Hot() {
+			doc.Sections = append(doc.Sections, rankings(i, k, v)...)
+		}
+	}
+	if s, ok := findingSection(findings, v); ok {
+		doc.Sections = append(doc.Sections, s)
+	}
+	return doc
+}
+
+// Tables lays the one ranking that v selects (by instruction, if none) out as
+// a single table over all kernels.
+func Tables(r *Result, v View) report.Document {
+	if v.By == BySummary {
+		v.By = ByInstruction
+	}
+	var whole report.Table
+	for i := range r.Kernels {
+		k := &r.Kernels[i]
+		t := tableBy(v.By)("hotspots", k)
+		whole.ID = t.ID
+		whole.Columns = append([]report.Column{{Key: "path", Title: "trace"}, {Key: "kernel", Title: "kernel"}}, t.Columns...)
+		for _, row := range t.Rows {
+			whole.Rows = append(whole.Rows, append([]report.Cell{report.Text(k.Path), report.Text(k.Name)}, row...))
+		}
+	}
+	if len(r.Kernels) == 0 {
+		t := tableBy(v.By)("hotspots", &Kernel{})
+		t.Columns = append([]report.Column{{Key: "path", Title: "trace"}, {Key: "kernel", Title: "kernel"}}, t.Columns...)
+		whole = t
+	}
+	return report.Document{Sections: []report.Section{{ID: "hotspots", Items: []report.Item{whole}}}}
+}
+
+// TableID is the id of the table that Tables makes.
+const TableID = "hotspots"
+
+func tableBy(by By) func(id string, k *Kernel) report.Table {
+	switch by {
+	case ByLine:
+		return lineTable
+	case ByWait:
+		return waitTable
+	case ByClass:
+		return classTable
+	default:
+		return instructionTable
+	}
+}
+
+func emptySection(i int, e *EmptyTrace) report.Section {
+	kv := report.KeyValues{Items: []report.KV{{Key: "trace", Value: e.Path}, {Key: "instructions", Value: e.Why}}}
+	if o := e.Occupancy; o != nil {
+		kv.Items = append(kv.Items, occupancyKV(o)...)
+	}
+	return report.Section{ID: fmt.Sprintf("empty-%d", i), Title: "Nothing decoded", Items: []report.Item{kv}}
+}
+
+func headSection(i int, k *Kernel, v View) report.Section {
+	name := k.Name
+	if !v.FullNames {
+		name = report.ShortenName(name, nameWidth)
+	}
+	kv := report.KeyValues{}
+	add := func(key, value, note string) {
+		if value != "" {
+			kv.Items = append(kv.Items, report.KV{Key: key, Value: value, Note: note})
+		}
+	}
+	add("trace", k.Path, "")
+	add("arch", k.Arch.String(), archNote(k))
+	add("code", codeText(k), registersText(k))
+	add("waves", wavesText(k), machineText(k))
+	if k.Samples != nil {
+		add("samples", samplesText(k.Samples), "program-counter samples: there are no cycles")
+	} else {
+		add("cycles", cyclesText(k.Totals), "sums over all traced waves")
+		add("waiting", waitingText(k), "of the latency that counts")
+	}
+	add("SIMD use", utilisationText(k), "")
+	add("window", windowText(k), "")
+	if o := k.Machine.Occupancy; o != nil {
+		kv.Items = append(kv.Items, occupancyKV(o)...)
+	}
+	add("trust", trustText(k), "")
+	return report.Section{ID: fmt.Sprintf("kernel-%d", i), Title: name, Items: []report.Item{kv}}
+}
+
+func archNote(k *Kernel) string {
+	if k.Arch.Source != "instructions" {
+		return "from " + base(k.Arch.Source)
+	}
+	if len(k.Arch.Evidence) == 0 {
+		return "from the instructions"
+	}
+	return "from the instructions: " + k.Arch.Evidence[0]
+}
+
+func base(path string) string { return path[strings.LastIndexByte(path, '/')+1:] }
+
+func codeText(k *Kernel) string {
+	c := k.Coverage
+	s := fmt.Sprintf("%d of %d instructions executed (%.1f %%)", c.Executed, c.Total, c.ExecutedPct)
+	if c.MFMAStatic > 0 {
+		s += fmt.Sprintf(", %d of %d matrix", c.MFMAExecuted, c.MFMAStatic)
+	}
+	return s
+}
+
+func registersText(k *Kernel) string {
+	return fmt.Sprintf("names %d VGPRs, %d AGPRs, %d SGPRs", k.Registers.VGPRs, k.Registers.AGPRs, k.Registers.SGPRs)
+}
+
+func wavesText(k *Kernel) string {
+	w := k.Waves
+	if w == nil {
+		return ""
+	}
+	s := fmt.Sprintf("%d traced", w.Sampled)
+	if w.InDispatch != nil {
+		s += fmt.Sprintf(" of %d in the dispatch", *w.InDispatch)
+	}
+	if w.NoWork > 0 {
+		s += fmt.Sprintf("; %d did no work", w.NoWork)
+	}
+	if w.Missing > 0 {
+		s += fmt.Sprintf("; %d files missing", w.Missing)
+	}
+	if w.Damaged > 0 {
+		s += fmt.Sprintf("; %d files damaged", w.Damaged)
+	}
+	return s
+}
+
+func machineText(k *Kernel) string {
+	if k.Machine.SIMDs == 0 {
+		return ""
+	}
+	return fmt.Sprintf("%s, %s", count(k.Machine.SIMDs, "SIMD"), count(len(k.Machine.Engines), "shader engine"))
+}
+
+func count(n int, what string) string {
+	if n == 1 {
+		return "1 " + what
+	}
+	return fmt.Sprintf("%d %ss", n, what)
+}
+
+func cyclesText(t Totals) string {
+	s := fmt.Sprintf("latency %s = stall %s + issue %s; idle %s; hits %s",
+		digits(t.LatencyCycles), digits(t.StallCycles), digits(t.IssueCycles), digits(t.IdleCycles), digits(t.Hits))
+	if t.StallPct != nil {
+		s = strings.Replace(s, " + issue", fmt.Sprintf(" (%.1f %%) + issue", *t.StallPct), 1)
+	}
+	return s
+}
+
+// digits writes all digits in groups of three.
+func digits(n int64) string {
+	s := fmt.Sprint(n)
+	for i := len(s) - 3; i > 0 && s[i-1] != '-'; i -= 3 {
+		s = s[:i] + "," + s[i:]
+	}
+	return s
+}
+
+func waitingText(k *Kernel) string {
+	if k.Waiting == nil {
+		return ""
+	}
+	return fmt.Sprintf("%.1f %% = stall + %s cycles (%.1f %%) of drain at s_endpgm", k.Waiting.Pct, digits(k.Waiting.DrainCycles), k.Waiting.DrainPct)
+}
+
+func utilisationText(k *Kernel) string {
+	u := k.Utilisation
+	if u == nil {
+		return ""
+	}
+	var parts []string
+	if u.IssuePct != nil {
+		parts = append(parts, fmt.Sprintf("issuing %.0f %% of resident cycles (VALU %.0f %%)", *u.IssuePct, *u.VALUIssuePct))
+	}
+	if u.MFMAPct != nil && k.Coverage.MFMAStatic > 0 {
+		parts = append(parts, fmt.Sprintf("matrix pipe %.1f %% of the window", *u.MFMAPct))
+	}
+	if len(parts) == 0 {
+		return strings.Join(u.Absent, "; ")
+	}
+	return strings.Join(parts, "; ")
+}
+
+func windowText(k *Kernel) string {
+	m := k.Machine
+	if m.WindowCycles == nil {
+		return ""
+	}
+	s := digits(*m.WindowCycles) + " cycles"
+	if m.WindowNs != nil {
+		s += fmt.Sprintf(" = %s at %.2f GHz", report.Duration(*m.WindowNs), *m.ClockMHz/1000)
+	}
+	if m.WindowPct != nil {
+		s += fmt.Sprintf(", %.0f %% of the dispatch's %s", *m.WindowPct, report.Duration(*k.Launch.DurationNs))
+	}
+	return s
+}
+
+func occupancyKV(o *Occupancy) []report.KV {
+	s := fmt.Sprintf("%s waves started on %s", digits(o.Waves), count(o.CUsHeld, "CU"))
+	if o.FillPct != nil {
+		s += fmt.Sprintf(" of %d (%.0f %%)", *o.CUsTotal, *o.FillPct)
+	}
+	s += fmt.Sprintf("; peak %d per SIMD", o.PeakWavesPerSIMD)
+	if o.MeanWavesPerSIMD != nil {
+		s += fmt.Sprintf(", mean %.1f", *o.MeanWavesPerSIMD)
+	}
+	return []report.KV{{Key: "fill", Value: s, Note: count(o.Engines, "traced engine")}}
+}
+
+func samplesText(s *Samples) string {
+	total := s.Issued + s.Stalled
+	text := fmt.Sprintf("%s = %s issued + %s stalled", digits(total), digits(s.Issued), digits(s.Stalled))
+	for i, r := range s.Reasons {
+		if i == 4 {
+			break
+		}
+		sep := ", "
+		if i == 0 {
+			sep = "; "
+		}
+		text += fmt.Sprintf("%s%s %s", sep, strings.ReplaceAll(r.Reason, "_", " "), digits(r.Count))
+	}
+	return text
+}
+
+func trustText(k *Kernel) string {
+	if k.Confidence == "high" {
+		return "high"
+	}
+	return string(k.Confidence) + ": see findings"
+}
+
+// rankings are the tables of one kernel that the view asks for.
+func rankings(i int, k *Kernel, v View) []report.Section {
+	var out []report.Section
+	add := func(by By, id, title string, items ...report.Item) {
+		if v.By == BySummary || v.By == by {
+			out = append(out, report.Section{ID: fmt.Sprintf("%s-%d", id, i), Title: title, Items: items})
+		}
+	}
+	suffix := fmt.Sprintf("-%d", i)
+	if k.Samples == nil {
+		add(ByClass, "stalls", "What the stall cycles wait for", classTable("stalls"+suffix, k))
+		if len(k.Waits) > 0 {
+			add(ByWait, "waits", "Waits that cost most", waitTable("waits"+suffix, k))
+		}
+	}
+	add(ByInstruction, "instructions", "Instructions that stall most", instructionTable("instructions"+suffix, k))
+	if len(k.Lines) > 0 && (k.LinesRanked || v.By == ByLine) {
+		items := []report.Item{lineTable("lines"+suffix, k)}
+		if v.Detail {
+			items = append(items, details(i, k)...)
+		}
+		add(ByLine, "lines", "Source lines that stall most", items...)
+	}
+	if v.Verbose {
+		out = append(out, report.Section{ID: "mix" + suffix, Title: "Instruction mix", Items: []report.Item{mixTable("mix"+suffix, k)}})
+		if len(k.Combinations) > 0 {
+			out = append(out, report.Section{ID: "combinations" + suffix, Title: "Waits before they are split", Items: []report.Item{combinationTable("combinations"+suffix, k)}})
+		}
+	}
+	return out
+}
+
+// Column shapes that several tables share.
+var (
+	colLine  = report.Column{Key: "line", Title: "line", Align: report.AlignRight}
+	colStall = report.Column{Key: "stall_cycles", Title: "stall", Align: report.AlignRight}
+	colShare = report.Column{Key: "share_pct", Title: "share", Align: report.AlignRight}
+	colHits  = report.Column{Key: "hits", Title: "hits", Align: report.AlignRight}
+	colClass = report.Column{Key: "class", Title: "class"}
+)
+
+func classTable(id string, k *Kernel) report.Table {
+	t := report.Table{ID: id, Columns: []report.Column{
+		{Key: "class", Title: "class"},
+		{Key: "stall_cycles", Title: "stall cycles", Align: report.AlignRight, Exact: true},
+		{Key: "share_pct", Title: "of stall", Align: report.AlignRight, Bar: true},
+		{Key: "estimated_cycles", Title: "estimated", Align: report.AlignRight},
+	}}
+	estimated := false
+	for _, s := range k.Stalls {
+		estimated = estimated || s.EstimatedCycles > 0
+		t.Rows = append(t.Rows, []report.Cell{
+			report.Text(s.Title), report.Cycles(s.StallCycles), report.Pct(s.SharePct), report.Cycles(s.EstimatedCycles),
+		})
+	}
+	if !estimated {
+		for i := range t.Rows {
+			t.Rows[i] = t.Rows[i][:3]
+		}
+		t.Columns = t.Columns[:3]
+	}
+	return t
+}
+
+func instructionTable(id string, k *Kernel) report.Table {
+	if k.Samples != nil {
+		return sampleTable(id, k)
+	}
+	t := report.Table{ID: id, Columns: []report.Column{
+		colLine, colStall, colShare, colHits,
+		{Key: "stall_cycles_per_hit", Title: "per hit", Align: report.AlignRight},
+		{Key: "latency_cycles", Title: "latency", Align: report.AlignRight},
+		colClass,
+		{Key: "instruction", Title: "instruction", Flex: true, Elide: report.ElideTail},
+	}}
+	for i := range k.Instructions {
+		in := &k.Instructions[i]
+		t.Rows = append(t.Rows, []report.Cell{
+			report.Int(in.Line), report.Cycles(in.StallCycles), report.Pct(in.SharePct), report.Cycles(in.Hits),
+			optional(in.StallPerHit, 1), report.Cycles(in.LatencyCycles), report.Text(title(in.Class)), report.Text(in.Text),
+		})
+	}
+	return t
+}
+
+func sampleTable(id string, k *Kernel) report.Table {
+	t := report.Table{ID: id, Columns: []report.Column{
+		colLine,
+		{Key: "stalled_samples", Title: "stalled", Align: report.AlignRight},
+		{Key: "issued_samples", Title: "issued", Align: report.AlignRight},
+		{Key: "share_pct", Title: "of stalled", Align: report.AlignRight},
+		{Key: "instruction", Title: "instruction", Flex: true, Elide: report.ElideTail},
+	}}
+	for i := range k.Instructions {
+		in := &k.Instructions[i]
+		if in.Samples == nil {
+			continue
+		}
+		t.Rows = append(t.Rows, []report.Cell{
+			report.Int(in.Line), report.Cycles(in.Samples.Stalled), report.Cycles(in.Samples.Issued),
+			report.Pct(value(ratioPct(in.Samples.Stalled, k.Samples.Stalled))), report.Text(in.Text),
+		})
+	}
+	return t
+}
+
+func lineTable(id string, k *Kernel) report.Table {
+	t := report.Table{ID: id, Columns: []report.Column{
+		colStall, colShare,
+		{Key: "latency_cycles", Title: "latency", Align: report.AlignRight},
+		colHits,
+		{Key: "instructions", Title: "instr.", Align: report.AlignRight},
+		{Key: "class", Title: "mostly"},
+		{Key: "source", Title: "source", Elide: report.ElideHead, Flex: true},
+		{Key: "code", Title: "code", Elide: report.ElideTail, Flex: true},
+	}}
+	if k.Samples != nil {
+		t.Columns[0] = report.Column{Key: "stalled_samples", Title: "stalled", Align: report.AlignRight}
+	}
+	for i := range k.Lines {
+		l := &k.Lines[i]
+		share := report.Pct(l.SharePct)
+		if k.Samples != nil && l.Samples != nil {
+			share = report.Pct(value(ratioPct(l.Samples.Stalled, k.Samples.Stalled)))
+		}
+		t.Rows = append(t.Rows, []report.Cell{
+			report.Cycles(l.heat()), share, report.Cycles(l.LatencyCycles), report.Cycles(l.Hits),
+			report.Int(l.Instructions), report.Text(title(l.Class)), report.Text(l.Source), report.Text(l.Code),
+		})
+	}
+	return t
+}
+
+func waitTable(id string, k *Kernel) report.Table {
+	right := func(key, title string) report.Column {
+		return report.Column{Key: key, Title: title, Align: report.AlignRight}
+	}
+	t := report.Table{ID: id, Columns: []report.Column{
+		colLine, right("cycles", "cycles"), right("share_pct", "share"), right("executions", "count"),
+		right("mean_cycles", "mean"), right("p95_cycles", "p95"), right("max_cycles", "max"), colClass,
+		{Key: "instruction", Title: "wait", Elide: report.ElideTail, Flex: true},
+		{Key: "producers", Title: "waits for", Elide: report.ElideTail, Flex: true},
+	}, Note: "share is of stall and drain together; mean, p95 and max are cycles per execution"}
+	for i := range k.Waits {
+		w := &k.Waits[i]
+		t.Rows = append(t.Rows, []report.Cell{
+			report.Int(w.Line), report.Cycles(w.Cycles), report.Pct(w.SharePct), report.Cycles(w.Executions),
+			optional(w.MeanCycles, 0), whole(w.P95Cycles), whole(w.MaxCycles), report.Text(title(w.Class)),
+			report.Text(w.Text), report.Text(producersText(w)),
+		})
+	}
+	return t
+}
+
+// producersText names what a wait waits for: mnemonics with the lines of the
+// first few.
+func producersText(w *Wait) string {
+	var order []string
+	lines := map[string][]string{}
+	for _, p := range w.Producers {
+		m, _, _ := strings.Cut(p.Text, " ")
+		if _, ok := lines[m]; !ok {
+			order = append(order, m)
+		}
+		lines[m] = append(lines[m], fmt.Sprint(p.Line))
+	}
+	parts := make([]string, 0, len(order))
+	for _, m := range order {
+		at := lines[m]
+		more := ""
+		if len(at) > 3 {
+			more = fmt.Sprintf(",+%d", len(at)-3)
+			at = at[:3]
+		}
+		parts = append(parts, m+"@"+strings.Join(at, ",")+more)
+	}
+	return strings.Join(parts, " ")
+}
+
+func mixTable(id string, k *Kernel) report.Table {
+	t := report.Table{ID: id, Columns: []report.Column{
+		{Key: "instruction_class", Title: "instructions"},
+		{Key: "static", Title: "in code", Align: report.AlignRight},
+		{Key: "executed", Title: "executed", Align: report.AlignRight, Exact: true},
+		{Key: "executed_pct", Title: "of executed", Align: report.AlignRight},
+		{Key: "latency_cycles", Title: "latency", Align: report.AlignRight, Exact: true},
+		{Key: "stall_cycles", Title: "stall", Align: report.AlignRight, Exact: true},
+	}}
+	for _, m := range k.Mix {
+		t.Rows = append(t.Rows, []report.Cell{
+			report.Text(m.Kind), report.Int(m.Static), report.Cycles(m.Executed), report.Pct(m.ExecutedPct),
+			report.Cycles(m.LatencyCycles), report.Cycles(m.StallCycles),
+		})
+	}
+	return t
+}
+
+func combinationTable(id string, k *Kernel) report.Table {
+	t := report.Table{ID: id, Columns: []report.Column{
+		{Key: "counters", Title: "counters"},
+		{Key: "producers", Title: "waited for", Flex: true},
+		{Key: "stall_cycles", Title: "stall cycles", Align: report.AlignRight, Exact: true},
+		{Key: "share_pct", Title: "of stall", Align: report.AlignRight},
+	}}
+	for _, c := range k.Combinations {
+		t.Rows = append(t.Rows, []report.Cell{
+			report.Text(c.Counters), report.Text(c.Producers), report.Cycles(c.StallCycles), report.Pct(c.SharePct),
+		})
+	}
+	return t
+}
+
+// details shows the source around each hot line and its instructions.
+func details(i int, k *Kernel) []report.Item {
+	var out []report.Item
+	for n := range k.Lines {
+		l := &k.Lines[n]
+		if len(l.snippet) == 0 {
+			out = append(out, report.Paragraph{Text: fmt.Sprintf("%s: the trace does not hold this source line", l.Source)})
+		} else {
+			out = append(out, snippet(l))
+		}
+		out = append(out, instructionTable(fmt.Sprintf("line-%d-%d", i, n), &Kernel{Instructions: l.Top, Samples: k.Samples}))
+	}
+	return out
+}
+
+func snippet(l *Line) report.Snippet {
+	s := report.Snippet{Path: l.Source}
+	if len(l.InlinedAt) > 0 {
+		s.Path += " (inlined at " + strings.Join(l.InlinedAt, ", ") + ")"
+	}
+	for n, text := range l.snippet {
+		line := report.SnippetLine{Number: l.first + n, Text: text, Mark: l.first+n == l.number}
+		if line.Mark {
+			line.Left = fmt.Sprintf("%.1f%%", l.SharePct)
+		}
+		s.Lines = append(s.Lines, line)
+	}
+	return s
+}
+
+func findingSection(findings []finding.Finding, v View) (report.Section, bool) {
+	notes := report.Notes{}
+	for _, f := range findings {
+		if f.Severity == finding.Info && v.By != BySummary && !v.Verbose {
+			continue
+		}
+		text := f.ID + ": " + f.Text
+		if f.Fix != "" {
+			text += ". " + strings.ToUpper(f.Fix[:1]) + f.Fix[1:] + "."
+		}
+		notes.Items = append(notes.Items, report.Note{Severity: severity(f.Severity), Text: text})
+	}
+	if len(notes.Items) == 0 {
+		return report.Section{}, false
+	}
+	return report.Section{ID: "findings", Title: "Findings", Items: []report.Item{notes}}, true
+}
+
+func severity(s finding.Severity) report.Severity {
+	switch s {
+	case finding.Blocker, finding.High:
+		return report.SeverityError
+	case finding.Medium, finding.Low:
+		return report.SeverityWarning
+	default:
+		return report.SeverityInfo
+	}
+}
+
+func title(c stalls.Class) string { return stalls.InfoOf(c).Title }
+
+func optional(f *float64, decimals int) report.Cell {
+	if f == nil {
+		return report.Absent("")
+	}
+	return report.Float(*f, decimals)
+}
+
+func whole(n *int64) report.Cell {
+	if n == nil {
+		return report.Absent("")
+	}
+	return report.Cycles(*n)
+}

@@ -1,0 +1,397 @@
+package replay
+
+import (
+	"cmp"
+	"slices"
+
+	"github.com/rocanalyze/rocanalyze/pkg/isa"
+	"github.com/rocanalyze/rocanalyze/pkg/stats"
+	"github.com/rocanalyze/rocanalyze/pkg/trace"
+)
+
+// maxPages bounds the pages of cycles that one worker keeps: 8 KiB each, so
+// 64 MiB, enough for half a second of every SIMD of a compute unit.
+const maxPages = 8192
+
+// folder sums the waves that one worker reads.
+type folder struct {
+	prog      *program
+	groups    [numGroups]group
+	kernels   []KernelWaves
+	unmatched int64
+	simds     map[simdID]*simd
+	left      int
+	tooLong   bool
+
+	edgeWaves, edgesDiffer int
+
+	// Reused from wave to wave.
+	pend  pending
+	edges edgeCheck
+	seen  []int32
+	epoch int32
+}
+
+type group struct {
+	counts []trace.Counts
+	sites  []*site
+}
+
+type simdID struct{ se, cu, simd int }
+
+// simd gathers one SIMD's cycles.
+type simd struct {
+	waves                 int
+	first, last           int64
+	resident, issue, valu *bitmap
+}
+
+func newFolder(prog *program) *folder {
+	f := &folder{
+		prog: prog, kernels: make([]KernelWaves, len(prog.kernelLen)), simds: map[simdID]*simd{},
+		left: maxPages, seen: make([]int32, len(prog.ops)),
+	}
+	for g := range f.groups {
+		f.groups[g] = group{counts: make([]trace.Counts, len(prog.ops)), sites: make([]*site, len(prog.ops))}
+	}
+	return f
+}
+
+// Wave adds one wave.
+func (f *folder) Wave(w *trace.Wave) {
+	g := Working
+	if kernel, ok := f.kernel(w); ok {
+		if f.noWork(w, kernel) {
+			g = NoWork
+		}
+		f.kernels[kernel].Waves[g]++
+	}
+	s := f.simd(w)
+	f.pend.reset()
+	f.edges.start(w.Waits, f.prog.comparesEdges)
+	prev := w.Begin
+	for i := range w.Records {
+		r := &w.Records[i]
+		row := -1
+		if r.Line != 0 || f.prog.index[0] >= 0 {
+			row = f.prog.row(r.Line)
+		}
+		if row < 0 {
+			f.unmatched++
+			continue
+		}
+		c := &f.groups[g].counts[row]
+		c.Hits++
+		c.LatencyCycles += r.Duration
+		c.StallCycles += r.Stall
+		c.IdleCycles += max(r.Time-prev, 0)
+		prev = max(prev, r.Time+r.Duration)
+		f.execute(&f.groups[g], s, r, row)
+	}
+	f.countEdges()
+}
+
+// execute replays one instruction: outstanding operations, waits, issue.
+func (f *folder) execute(g *group, s *simd, r *trace.Record, row int) {
+	o := &f.prog.ops[row]
+	switch o.role {
+	case memory:
+		f.pend.issue(int32(row), o)
+	case wait:
+		st := g.site(row)
+		key := f.pend.retire(o, func(w int, pr producer) {
+			st.produced(pr)
+			f.edges.produced(o.waits[w].Counter, int(pr.row))
+		})
+		st.combine(key, 1, r.Stall)
+		st.hist.Add(r.Stall)
+		f.edges.next(f.prog, row)
+	case barrier:
+		g.site(row).hist.Add(r.Stall)
+	case endpgm:
+		g.site(row).hist.Add(r.Duration - r.Stall)
+		return
+	}
+	if f.tooLong {
+		return
+	}
+	from, to := r.Time+r.Stall, r.Time+r.Duration
+	ok := s.issue.set(from, to)
+	if ok && f.prog.valu[row] {
+		ok = s.valu.set(from, to)
+	}
+	f.tooLong = !ok
+}
+
+// kernel returns the kernel of the wave's first instruction that has a row.
+func (f *folder) kernel(w *trace.Wave) (int, bool) {
+	for i := range w.Records {
+		if row := f.prog.row(w.Records[i].Line); row >= 0 {
+			return f.prog.kernelOf[row], true
+		}
+	}
+	return 0, false
+}
+
+// noWork reports whether a wave left without doing the kernel's work: few
+// instructions, and few of the kernel's.
+func (f *folder) noWork(w *trace.Wave, kernel int) bool {
+	if len(w.Records) > f.prog.noWorkMax {
+		return false
+	}
+	f.epoch++
+	distinct := 0
+	for i := range w.Records {
+		row := f.prog.row(w.Records[i].Line)
+		if row >= 0 && f.seen[row] != f.epoch {
+			f.seen[row] = f.epoch
+			distinct++
+		}
+	}
+	return float64(distinct)*100 < f.prog.noWorkPct*float64(f.prog.kernelLen[kernel])
+}
+
+func (f *folder) simd(w *trace.Wave) *simd {
+	id := simdID{w.SE, w.CU, w.SIMD}
+	s := f.simds[id]
+	if s == nil {
+		s = &simd{first: w.Begin, last: w.End, resident: newBitmap(&f.left), issue: newBitmap(&f.left), valu: newBitmap(&f.left)}
+		f.simds[id] = s
+	}
+	s.waves++
+	s.first, s.last = min(s.first, w.Begin), max(s.last, w.End)
+	if !f.tooLong {
+		f.tooLong = !s.resident.set(w.Begin, w.End)
+	}
+	return s
+}
+
+func (g *group) site(row int) *site {
+	if g.sites[row] == nil {
+		g.sites[row] = newSite()
+	}
+	return g.sites[row]
+}
+
+// mergeFolders adds up what the workers saw; nil when there were none.
+func mergeFolders(prog *program, folders []*folder) *folder {
+	if len(folders) == 0 {
+		return nil
+	}
+	total := folders[0]
+	for _, f := range folders[1:] {
+		total.merge(f)
+	}
+	return total
+}
+
+func (f *folder) merge(o *folder) {
+	f.unmatched += o.unmatched
+	f.tooLong = f.tooLong || o.tooLong
+	f.edgeWaves += o.edgeWaves
+	f.edgesDiffer += o.edgesDiffer
+	for k := range f.kernels {
+		for g := range numGroups {
+			f.kernels[k].Waves[g] += o.kernels[k].Waves[g]
+		}
+	}
+	for g := range f.groups {
+		for row := range f.groups[g].counts {
+			f.groups[g].counts[row].Add(o.groups[g].counts[row])
+			if s := o.groups[g].sites[row]; s != nil {
+				f.groups[g].site(row).merge(s)
+			}
+		}
+	}
+	for id, s := range o.simds {
+		mine := f.simds[id]
+		if mine == nil {
+			f.simds[id] = s
+			continue
+		}
+		mine.waves += s.waves
+		mine.first, mine.last = min(mine.first, s.first), max(mine.last, s.last)
+		mine.resident.merge(s.resident)
+		mine.issue.merge(s.issue)
+		mine.valu.merge(s.valu)
+	}
+}
+
+func (f *folder) exportSIMDs() []SIMD {
+	var out []SIMD
+	for id, s := range f.simds {
+		x := SIMD{SE: id.se, CU: id.cu, SIMD: id.simd, Waves: s.waves, First: s.first, Last: s.last}
+		if !f.tooLong {
+			x.Resident, x.Issuing, x.IssuingVALU = s.resident.count(), s.issue.count(), s.valu.count()
+		}
+		out = append(out, x)
+	}
+	slices.SortFunc(out, func(a, b SIMD) int {
+		return cmp.Or(cmp.Compare(a.SE, b.SE), cmp.Compare(a.CU, b.CU), cmp.Compare(a.SIMD, b.SIMD))
+	})
+	return out
+}
+
+// site gathers the executions of one waiting instruction.
+type site struct {
+	hist      stats.Histogram
+	producers []ProducerCount
+	hint      int
+	combos    []ComboCycles
+}
+
+func newSite() *site { return &site{} }
+
+// produced counts one instruction that was waited for. Executions name their
+// producers in the same order, so the one after the last hit is tried first.
+func (s *site) produced(pr producer) {
+	for i := range s.producers {
+		at := s.hint + i
+		if at >= len(s.producers) {
+			at -= len(s.producers)
+		}
+		if s.producers[at].Row == int(pr.row) {
+			s.producers[at].Count++
+			s.hint = at + 1
+			if s.hint == len(s.producers) {
+				s.hint = 0
+			}
+			return
+		}
+	}
+	s.producers = append(s.producers, ProducerCount{int(pr.row), pr.class, 1})
+}
+
+func (s *site) combine(key combo, executions, cycles int64) {
+	for i := range s.combos {
+		if s.combos[i].key == key {
+			s.combos[i].Executions += executions
+			s.combos[i].Cycles += cycles
+			return
+		}
+	}
+	s.combos = append(s.combos, ComboCycles{key: key, Executions: executions, Cycles: cycles})
+}
+
+func (s *site) merge(o *site) {
+	s.hist.Merge(&o.hist)
+	s.producers = mergeProducers(s.producers, o.producers)
+	for _, c := range o.combos {
+		s.combine(c.key, c.Executions, c.Cycles)
+	}
+}
+
+func mergeProducers(a, b []ProducerCount) []ProducerCount {
+	out := slices.Clone(a)
+	for _, p := range b {
+		i := slices.IndexFunc(out, func(q ProducerCount) bool { return q.Row == p.Row })
+		if i < 0 {
+			out = append(out, p)
+			continue
+		}
+		out[i].Count += p.Count
+	}
+	return out
+}
+
+// export sorts what was gathered, so that it does not depend on the order in
+// which waves were read.
+func (s *site) export() *Site {
+	out := &Site{Executions: s.hist, Producers: slices.Clone(s.producers), Combos: slices.Clone(s.combos)}
+	out.sort()
+	return out
+}
+
+func (s *Site) sort() {
+	slices.SortFunc(s.Producers, func(a, b ProducerCount) int { return cmp.Compare(a.Row, b.Row) })
+	slices.SortFunc(s.Combos, func(a, b ComboCycles) int { return slices.Compare(a.key[:], b.key[:]) })
+	for i := range s.Combos {
+		s.Combos[i].Sets = s.Combos[i].key.sets()
+	}
+}
+
+func (c combo) sets() [][]WaitClass {
+	var out [][]WaitClass
+	for _, set := range c {
+		var classes []WaitClass
+		for class := Nothing; class < numWaitClasses; class++ {
+			if set&(1<<class) != 0 {
+				classes = append(classes, class)
+			}
+		}
+		out = append(out, classes)
+	}
+	return out
+}
+
+// joined adds two exported sites.
+func joined(a, b *Site) *Site {
+	s := site{producers: slices.Clone(a.Producers), combos: slices.Clone(a.Combos)}
+	s.hist.Merge(&a.Executions)
+	o := site{hist: b.Executions, producers: b.Producers, combos: b.Combos}
+	s.merge(&o)
+	return s.export()
+}
+
+// edgeCheck compares the rebuilt wait edges of one wave with the decoder's.
+// The decoder writes one edge per counter, lgkmcnt before vmcnt (all 7,496
+// waves of 13 public directories).
+type edgeCheck struct {
+	on     bool
+	differ bool
+	waits  []trace.WaitEdge
+	at     int
+	first  []int // lgkmcnt
+	second []int // any other counter
+}
+
+// start begins a wave that has the given edges.
+func (e *edgeCheck) start(waits []trace.WaitEdge, compares bool) {
+	*e = edgeCheck{waits: waits, on: compares && len(waits) > 0, first: e.first[:0], second: e.second[:0]}
+}
+
+func (e *edgeCheck) produced(c isa.Counter, row int) {
+	if !e.on {
+		return
+	}
+	if c == isa.Lgkmcnt {
+		e.first = append(e.first, row)
+		return
+	}
+	e.second = append(e.second, row)
+}
+
+// next compares the edges of one executed wait and starts over.
+func (e *edgeCheck) next(p *program, row int) {
+	if !e.on {
+		return
+	}
+	for _, rows := range [2][]int{e.first, e.second} {
+		if len(rows) > 0 && !e.matches(p, row, rows) {
+			e.on, e.differ = false, true
+			return
+		}
+	}
+	e.first, e.second = e.first[:0], e.second[:0]
+}
+
+func (e *edgeCheck) matches(p *program, row int, rows []int) bool {
+	if e.at >= len(e.waits) {
+		return false
+	}
+	w := e.waits[e.at]
+	e.at++
+	return p.row(w.Line) == row && slices.EqualFunc(w.Producers, rows, func(line, row int) bool { return p.row(line) == row })
+}
+
+// countEdges adds the wave's comparison to the folder.
+func (f *folder) countEdges() {
+	e := &f.edges
+	if !e.on && !e.differ {
+		return
+	}
+	f.edgeWaves++
+	if e.differ || e.at != len(e.waits) {
+		f.edgesDiffer++
+	}
+}

@@ -1,0 +1,154 @@
+package replay
+
+import "github.com/rocanalyze/rocanalyze/pkg/isa"
+
+// WaitClass says what kind of instruction a wait waited for.
+type WaitClass uint8
+
+// The kinds of producers. Nothing means that the wait found all its counters
+// already low enough.
+const (
+	Nothing WaitClass = iota
+	VMEM
+	VMEMToLDS
+	Store
+	LDS
+	CrossLane
+	SMEM
+	Message
+	Export
+	numWaitClasses
+)
+
+// producerClass maps an instruction's class to what a wait for it is called.
+// A class that is not listed does not count on any counter.
+var producerClass = map[isa.Class]WaitClass{
+	isa.VMEMLoad: VMEM, isa.VMEMAtomic: VMEM, isa.FlatLoad: VMEM, isa.FlatAtomic: VMEM, isa.ScratchLoad: VMEM,
+	isa.VMEMToLDS: VMEMToLDS, isa.TensorDMA: VMEMToLDS,
+	isa.VMEMStore: Store, isa.FlatStore: Store, isa.ScratchStore: Store, isa.VMEMFromLDS: Store, isa.CacheControl: Store,
+	isa.LDSRead: LDS, isa.LDSWrite: LDS, isa.LDSAtomic: LDS, isa.LDSTranspose: LDS,
+	isa.CrossLane: CrossLane, isa.SMEM: SMEM, isa.Message: Message, isa.Export: Export,
+}
+
+// role is what an instruction means to the replay of a wave.
+type role uint8
+
+const (
+	plain role = iota
+	memory
+	wait
+	barrier
+	endpgm
+)
+
+// op is one instruction, reduced to what the replay of a wave looks at.
+type op struct {
+	role   role
+	class  WaitClass
+	counts []isa.Counter
+	waits  []isa.Wait
+}
+
+func newOp(in *isa.Inst) op {
+	o := op{counts: in.Counts, waits: in.Waits, class: producerClass[in.Class]}
+	switch {
+	case in.Class == isa.EndPgm:
+		o.role = endpgm
+	case in.Class == isa.Barrier || in.Class == isa.BarrierWait:
+		o.role = barrier
+	case len(in.Waits) > 0:
+		o.role = wait
+	case len(in.Counts) > 0 && o.class != Nothing:
+		o.role = memory
+	}
+	return o
+}
+
+// producer is an issued operation that has not been waited for.
+type producer struct {
+	row   int32
+	class WaitClass
+}
+
+// numCounters is the number of wait counters; Tensorcnt is the last.
+const numCounters = int(isa.Tensorcnt) + 1
+
+// pending is the queue of outstanding operations of one wave per counter, in
+// the order of their issue. Every counter is taken to return in order, as the
+// decoder does: for scalar loads, which return out of order, compilers only
+// wait for zero, where the order does not matter.
+type pending struct {
+	queues [numCounters][]producer
+}
+
+func (p *pending) reset() {
+	for i := range p.queues {
+		p.queues[i] = p.queues[i][:0]
+	}
+}
+
+func (p *pending) issue(row int32, o *op) {
+	for _, c := range o.counts {
+		p.queues[c] = append(p.queues[c], producer{row, o.class})
+	}
+}
+
+// maxWaitCounters bounds the counters of one wait that are told apart; the
+// widest wait (s_wait_idle of gfx12) names fewer.
+const maxWaitCounters = 10
+
+// combo says, for each counter that a wait names, in the order of the
+// instruction, which classes of operations it had to wait for, as a bit set.
+type combo [maxWaitCounters]uint16
+
+// retire takes from the queues what the wait has to wait for. It calls visit
+// for each of them, counter by counter, and returns the combination.
+func (p *pending) retire(o *op, visit func(w int, pr producer)) combo {
+	var c combo
+	for i, w := range o.waits {
+		q := p.queues[w.Counter]
+		n := len(q) - w.Count
+		if n <= 0 {
+			continue
+		}
+		slot := min(i, maxWaitCounters-1)
+		for _, pr := range q[:n] {
+			c[slot] |= 1 << pr.class
+			visit(i, pr)
+		}
+		p.queues[w.Counter] = q[:copy(q, q[n:])]
+	}
+	return c
+}
+
+// share splits a wait's cycles: equally over the counters that something was
+// outstanding on, and on each counter equally over the classes outstanding
+// there. It calls visit with fractions that sum to 1.
+func (c combo) share(visit func(WaitClass, float64)) {
+	counters := 0
+	for _, set := range c {
+		if set != 0 {
+			counters++
+		}
+	}
+	if counters == 0 {
+		visit(Nothing, 1)
+		return
+	}
+	for _, set := range c {
+		n := onesCount(set)
+		for class := Nothing; class < numWaitClasses; class++ {
+			if set&(1<<class) != 0 {
+				visit(class, 1/float64(counters*n))
+			}
+		}
+	}
+}
+
+func onesCount(set uint16) int {
+	n := 0
+	for ; set != 0; set &= set - 1 {
+		n++
+	}
+	return n
+}

@@ -1,0 +1,127 @@
+package replay
+
+import (
+	"github.com/rocanalyze/rocanalyze/analyzers/code"
+	"github.com/rocanalyze/rocanalyze/pkg/trace"
+)
+
+// program is a thread trace's code, prepared for the replay of its waves.
+type program struct {
+	ops  []op
+	valu []bool
+	// kernelOf and kernelLen say to which kernel a row belongs and how many
+	// instructions that kernel has.
+	kernelOf  []int
+	kernelLen []int
+	// index maps a LineNumber to its first row, or -1. Line numbers beyond
+	// the dense part are in sparse.
+	index  []int32
+	sparse map[int]int32
+	// comparesEdges is set where the decoder's wait edges are known to be
+	// complete: gfx9, where it knows every counter.
+	comparesEdges bool
+	noWorkPct     float64
+	noWorkMax     int
+
+	listing *code.Listing
+}
+
+func newProgram(tt *trace.ThreadTrace, l *code.Listing) *program {
+	p := &program{
+		ops: make([]op, len(tt.Code)), valu: make([]bool, len(tt.Code)),
+		kernelOf: make([]int, len(tt.Code)), kernelLen: make([]int, len(tt.Kernels)),
+		comparesEdges: tt.GfxMajor == 9, listing: l,
+	}
+	for i := range l.Insts {
+		p.ops[i] = newOp(&l.Insts[i])
+		p.valu[i] = isVALU(l.Insts[i].Class)
+	}
+	for k, kn := range tt.Kernels {
+		p.kernelLen[k] = kn.Last - kn.First
+		for i := kn.First; i < kn.Last; i++ {
+			p.kernelOf[i] = k
+		}
+	}
+	p.indexLines(tt)
+	return p
+}
+
+// indexLines fills index; a trace numbers its lines almost without gaps, so a
+// slice serves, and what lies far out goes to a map.
+func (p *program) indexLines(tt *trace.ThreadTrace) {
+	dense := 2*len(tt.Code) + 1024
+	p.index = make([]int32, dense)
+	for i := range p.index {
+		p.index[i] = -1
+	}
+	p.sparse = map[int]int32{}
+	for row := range tt.Code {
+		line := tt.Code[row].Line
+		switch {
+		case line < 0:
+		case line < dense:
+			if p.index[line] < 0 {
+				p.index[line] = int32(row)
+			}
+		default:
+			if _, ok := p.sparse[line]; !ok {
+				p.sparse[line] = int32(row)
+			}
+		}
+	}
+}
+
+// row returns the row of a LineNumber, or -1.
+func (p *program) row(line int) int {
+	if line >= 0 && line < len(p.index) {
+		return int(p.index[line])
+	}
+	if row, ok := p.sparse[line]; ok {
+		return int(row)
+	}
+	return -1
+}
+
+// lookBack estimates what each executed wait waits for from the code alone:
+// the instructions that were executed, in code order, as if straight through;
+// a loop's body is walked a second time from its end, so that its waits see
+// the loads of the iteration before. The cycles of a site are code.json's.
+func (p *program) lookBack(tt *trace.ThreadTrace) []*Site {
+	sites := make([]*Site, len(tt.Code))
+	var pend pending
+	for k := range tt.Kernels {
+		pend.reset()
+		kn := tt.Kernels[k]
+		for row := kn.First; row < kn.Last; row++ {
+			p.step(tt, &pend, sites, row)
+			if head, ok := p.listing.LoopHead(tt, kn, row); ok && tt.Code[row].Hits > 0 {
+				for again := head; again <= row; again++ {
+					p.step(tt, &pend, sites, again)
+				}
+			}
+		}
+	}
+	return sites
+}
+
+// step takes one executed instruction into the look-back.
+func (p *program) step(tt *trace.ThreadTrace, pend *pending, sites []*Site, row int) {
+	in := &tt.Code[row]
+	if in.Hits == 0 {
+		return
+	}
+	o := &p.ops[row]
+	switch o.role {
+	case memory:
+		pend.issue(int32(row), o)
+	case wait:
+		s := newSite()
+		key := pend.retire(o, func(_ int, pr producer) { s.produced(pr) })
+		s.combine(key, in.Hits, in.StallCycles)
+		out := s.export()
+		out.Estimated = true
+		if key != (combo{}) || sites[row] == nil {
+			sites[row] = out
+		}
+	}
+}

@@ -1,0 +1,270 @@
+// Package replay is the analyzer that reads the wave files of a thread trace:
+// it folds every wave into sums per instruction while it is read, and finds
+// out what each wait waited for.
+package replay
+
+import (
+	_ "embed"
+
+	"github.com/rocanalyze/rocanalyze/analyzers/code"
+	"github.com/rocanalyze/rocanalyze/pkg/analysis"
+	"github.com/rocanalyze/rocanalyze/pkg/isa"
+	"github.com/rocanalyze/rocanalyze/pkg/stats"
+	"github.com/rocanalyze/rocanalyze/pkg/trace"
+)
+
+//go:embed doc.md
+var doc string
+
+// Analyzer returns a *Result.
+var Analyzer = &analysis.Analyzer{
+	Name:     "replay",
+	Doc:      doc,
+	Needs:    []analysis.Evidence{analysis.ThreadTraces},
+	Requires: []*analysis.Analyzer{code.Analyzer},
+	Params: []analysis.Param{
+		{
+			Name: "no_work_code_pct", Default: 10, Unit: "%",
+			Doc: "a wave that ran less than this share of its kernel's instructions may be a no-work wave",
+		},
+		{
+			Name: "no_work_max_instructions", Default: 64, Unit: "instructions",
+			Doc: "a no-work wave executed at most this many instructions",
+		},
+	},
+	Run: run,
+}
+
+// Result holds one Replay per thread trace, in the trace's order.
+type Result struct {
+	Replays []*Replay
+}
+
+// Group tells waves that worked from waves that left early.
+type Group int
+
+// The groups of waves.
+const (
+	Working Group = iota
+	NoWork
+	numGroups
+)
+
+// Replay is what the waves of one thread trace add up to. Without wave files
+// only Estimated producers are there.
+type Replay struct {
+	// HasWaves is set when at least one wave was read.
+	HasWaves bool
+	Report   trace.WaveReport
+	// Counts are recomputed from the waves, by group, parallel to
+	// ThreadTrace.Code. Rows that share a LineNumber are summed on the first.
+	Counts [numGroups][]trace.Counts
+	// Unmatched counts records whose line is not in the code.
+	Unmatched int64
+	// Kernels is parallel to ThreadTrace.Kernels: waves by the kernel that
+	// their first instruction belongs to.
+	Kernels []KernelWaves
+	// SIMDs are sorted by engine, compute unit and SIMD.
+	SIMDs []SIMD
+	// TooLong is set when the trace covers too many cycles to count issue
+	// cycles; SIMD.Issuing and the like are then absent (0) and meaningless.
+	TooLong bool
+	// Mismatch compares the recomputed sums with code.json.
+	Mismatch Mismatch
+	// EdgeWaves counts waves whose decoder wait edges were compared with the
+	// rebuilt ones, EdgesDiffer those that differ.
+	EdgeWaves, EdgesDiffer int
+
+	sites [numGroups][]*Site
+}
+
+// KernelWaves counts the waves of one kernel.
+type KernelWaves struct {
+	Waves [numGroups]int
+}
+
+// SIMD is one traced SIMD. All in cycles of its engine's clock.
+type SIMD struct {
+	SE, CU, SIMD int
+	Waves        int
+	// First and Last are the begin of the first and the end of the last wave.
+	First, Last int64
+	// Resident counts the cycles in which it held a wave, Issuing those in
+	// which a resident wave issued an instruction (s_endpgm's drain is not
+	// issue), IssuingVALU those in which it was a vector instruction.
+	Resident, Issuing, IssuingVALU int64
+}
+
+// Mismatch says how far the waves' sums are from code.json's.
+type Mismatch struct {
+	// Rows is the number of instructions that differ.
+	Rows int
+	// Missing is code.json's sums minus the waves'.
+	Missing trace.Counts
+}
+
+// Site is one waiting instruction: a wait, a barrier or the end of the
+// program. Executions are cycles per execution: stall, or for s_endpgm the
+// latency without stall, which is its drain.
+type Site struct {
+	Executions stats.Histogram
+	// Producers are the instructions that its executions waited for, as rows
+	// of the code, sorted by row.
+	Producers []ProducerCount
+	// Combos are what its executions waited for together, sorted.
+	Combos []ComboCycles
+	// Estimated is set when the producers come from a look-back through the
+	// code instead of the waves.
+	Estimated bool
+}
+
+// ProducerCount says how often a wait waited for an instruction.
+type ProducerCount struct {
+	Row   int
+	Class WaitClass
+	Count int64
+}
+
+// ComboCycles are the stall cycles of executions that waited for the same set
+// of classes on the same counters.
+type ComboCycles struct {
+	// Sets holds the classes per counter, in the order in which the
+	// instruction names its counters.
+	Sets       [][]WaitClass
+	Executions int64
+	Cycles     int64
+
+	key combo
+}
+
+// Shares returns the fractions of the site's cycles by what it waited for,
+// indexed by WaitClass. They sum to 1. Where no cycles were seen the
+// executions are the weights; a site without either is all Nothing.
+func (s *Site) Shares() [numWaitClasses]float64 {
+	var out [numWaitClasses]float64
+	var total float64
+	weight := func(c ComboCycles) float64 { return float64(c.Cycles) }
+	for _, c := range s.Combos {
+		total += weight(c)
+	}
+	if total == 0 {
+		weight = func(c ComboCycles) float64 { return float64(c.Executions) }
+		for _, c := range s.Combos {
+			total += weight(c)
+		}
+	}
+	if total == 0 {
+		out[Nothing] = 1
+		return out
+	}
+	for _, c := range s.Combos {
+		c.key.share(func(class WaitClass, f float64) { out[class] += f * weight(c) / total })
+	}
+	return out
+}
+
+// Site returns the waiting instruction at a row of the code, over the working
+// waves or all of them; nil when the row never waited.
+func (r *Replay) Site(row int, all bool) *Site {
+	if row >= len(r.sites[Working]) {
+		return nil
+	}
+	a := r.sites[Working][row]
+	if !all {
+		return a
+	}
+	b := r.sites[NoWork][row]
+	switch {
+	case a == nil:
+		return b
+	case b == nil:
+		return a
+	}
+	return joined(a, b)
+}
+
+func run(p *analysis.Pass) (any, error) {
+	listings := p.ResultOf(code.Analyzer).(*code.Result).Listings
+	res := &Result{}
+	for i, tt := range p.Trace.ThreadTraces {
+		prog := newProgram(tt, listings[i])
+		prog.noWorkPct = p.Param("no_work_code_pct")
+		prog.noWorkMax = int(p.Param("no_work_max_instructions"))
+		r, err := replay(p, tt, prog)
+		if err != nil {
+			return nil, err
+		}
+		res.Replays = append(res.Replays, r)
+	}
+	return res, nil
+}
+
+func replay(p *analysis.Pass, tt *trace.ThreadTrace, prog *program) (*Replay, error) {
+	var total *folder
+	r := &Replay{Kernels: make([]KernelWaves, len(tt.Kernels))}
+	if tt.Waves != nil && len(tt.Code) > 0 {
+		folders := []*folder{}
+		report, err := tt.Waves.Fold(p.Context, p.Workers, func() trace.Folder {
+			f := newFolder(prog)
+			folders = append(folders, f)
+			return f
+		})
+		if err != nil {
+			return nil, err
+		}
+		r.Report = report
+		total = mergeFolders(prog, folders)
+	}
+	if total == nil || r.Report.Read == 0 {
+		r.sites[Working] = prog.lookBack(tt)
+		r.sites[NoWork] = make([]*Site, len(tt.Code))
+		return r, nil
+	}
+	r.take(prog, total)
+	r.compare(tt, prog)
+	return r, nil
+}
+
+// take copies the sums of a folder into exported form.
+func (r *Replay) take(prog *program, f *folder) {
+	r.HasWaves = true
+	r.Unmatched = f.unmatched
+	r.TooLong = f.tooLong
+	r.EdgeWaves, r.EdgesDiffer = f.edgeWaves, f.edgesDiffer
+	for g := range numGroups {
+		r.Counts[g] = f.groups[g].counts
+		r.sites[g] = make([]*Site, len(prog.ops))
+		for row, s := range f.groups[g].sites {
+			if s != nil {
+				r.sites[g][row] = s.export()
+			}
+		}
+	}
+	copy(r.Kernels, f.kernels)
+	r.SIMDs = f.exportSIMDs()
+}
+
+// compare checks the recomputed sums against code.json; rows that share a
+// LineNumber are compared together.
+func (r *Replay) compare(tt *trace.ThreadTrace, prog *program) {
+	want := make([]trace.Counts, len(tt.Code))
+	for i := range tt.Code {
+		if row := prog.row(tt.Code[i].Line); row >= 0 {
+			want[row].Add(tt.Code[i].Counts)
+		}
+	}
+	for row := range want {
+		got := r.Counts[Working][row]
+		got.Add(r.Counts[NoWork][row])
+		if diff := want[row].Sub(got); diff != (trace.Counts{}) {
+			r.Mismatch.Rows++
+			r.Mismatch.Missing.Add(diff)
+		}
+	}
+}
+
+// isVALU says which instructions occupy the vector ALU's issue port. Matrix
+// instructions issue there too, and then run beside it.
+func isVALU(c isa.Class) bool {
+	return c == isa.VALU || c == isa.Trans
+}

@@ -1,0 +1,127 @@
+package replay
+
+import (
+	"math/rand/v2"
+	"testing"
+
+	"github.com/rocanalyze/rocanalyze/pkg/isa"
+)
+
+// TestBitmap compares with a plain set of cycles.
+func TestBitmap(t *testing.T) {
+	rng := rand.New(rand.NewPCG(3, 4))
+	left := 100
+	a, b := newBitmap(&left), newBitmap(&left)
+	want := map[int64]bool{}
+	for range 400 {
+		from := rng.Int64N(300_000)
+		to := from + rng.Int64N(500)
+		set := a
+		if rng.IntN(2) == 0 {
+			set = b
+		}
+		if !set.set(from, to) {
+			t.Fatal("out of pages")
+		}
+		for c := from; c < to; c++ {
+			want[c] = true
+		}
+	}
+	a.merge(b)
+	if a.count() != int64(len(want)) {
+		t.Errorf("%d cycles, want %d", a.count(), len(want))
+	}
+}
+
+func TestBitmapEdges(t *testing.T) {
+	left := 3
+	b := newBitmap(&left)
+	for _, r := range [][2]int64{{0, 0}, {63, 64}, {64, 128}, {65535, 65537}, {1 << 40, 1<<40 + 4}} {
+		if !b.set(r[0], r[1]) {
+			t.Fatalf("%v: out of pages", r)
+		}
+	}
+	if got, want := b.count(), int64(1+64+2+4); got != want {
+		t.Errorf("%d cycles, want %d", got, want)
+	}
+	if b.set(1<<41, 1<<41+1) {
+		t.Error("a fourth page came out of an allowance of three")
+	}
+}
+
+func ops(texts ...string) []op {
+	out := make([]op, len(texts))
+	for i, s := range texts {
+		in := isa.Parse(s, "gfx942")
+		out[i] = newOp(&in)
+	}
+	return out
+}
+
+// TestPending walks instructions by hand: what each wait takes is what the
+// counters' definition says.
+func TestPending(t *testing.T) {
+	code := ops(
+		"global_load_dwordx4 v[0:3], v[8:9], off",      // 0
+		"global_load_dwordx4 v[4:7], v[8:9], off",      // 1
+		"s_load_dwordx2 s[0:1], s[2:3], 0x0",           // 2
+		"ds_read_b128 v[12:15], v16",                   // 3
+		"global_store_dword v[8:9], v0, off",           // 4
+		"buffer_load_dwordx4 v2, s[8:11], 0 offen lds", // 5
+		"s_waitcnt vmcnt(3)",                           // takes 0
+		"s_waitcnt vmcnt(1) lgkmcnt(0)",                // takes 1, 4 and 2, 3
+		"s_waitcnt vmcnt(1)",                           // takes nothing
+		"s_waitcnt vmcnt(0)",                           // takes 5
+	)
+	var p pending
+	want := map[int][]int{6: {0}, 7: {1, 4, 2, 3}, 8: nil, 9: {5}}
+	shares := map[int]map[WaitClass]float64{
+		6: {VMEM: 1},
+		7: {VMEM: 0.25, Store: 0.25, SMEM: 0.25, LDS: 0.25},
+		8: {Nothing: 1},
+		9: {VMEMToLDS: 1},
+	}
+	for row := range code {
+		if code[row].role == memory {
+			p.issue(int32(row), &code[row])
+			continue
+		}
+		var got []int
+		c := p.retire(&code[row], func(_ int, pr producer) { got = append(got, int(pr.row)) })
+		if len(got) != len(want[row]) {
+			t.Fatalf("row %d waited for %v, want %v", row, got, want[row])
+		}
+		for i := range got {
+			if got[i] != want[row][i] {
+				t.Errorf("row %d waited for %v, want %v", row, got, want[row])
+			}
+		}
+		sum := map[WaitClass]float64{}
+		c.share(func(w WaitClass, f float64) { sum[w] += f })
+		for w, f := range shares[row] {
+			if sum[w] != f {
+				t.Errorf("row %d: class %d has %g, want %g", row, w, sum[w], f)
+			}
+		}
+	}
+}
+
+// TestPendingSplit: a wait on two counters is split between them first, then
+// on each counter between the kinds of operations.
+func TestPendingSplit(t *testing.T) {
+	code := ops(
+		"s_load_dword s0, s[2:3], 0x0", "ds_read_b32 v0, v1", "ds_bpermute_b32 v2, v3, v4",
+		"global_load_dword v5, v[6:7], off", "s_waitcnt vmcnt(0) lgkmcnt(0)",
+	)
+	var p pending
+	for i := range code[:4] {
+		p.issue(int32(i), &code[i])
+	}
+	sum := map[WaitClass]float64{}
+	p.retire(&code[4], func(int, producer) {}).share(func(w WaitClass, f float64) { sum[w] += f })
+	for w, want := range map[WaitClass]float64{VMEM: 0.5, SMEM: 1. / 6, LDS: 1. / 6, CrossLane: 1. / 6} {
+		if sum[w] != want {
+			t.Errorf("class %d has %g, want %g", w, sum[w], want)
+		}
+	}
+}

@@ -1,0 +1,125 @@
+package stalls
+
+import (
+	"github.com/rocanalyze/rocanalyze/analyzers/replay"
+	"github.com/rocanalyze/rocanalyze/pkg/isa"
+)
+
+// Class is a kind of stall, by what the wave waits for.
+type Class string
+
+// The stall classes.
+const (
+	VMEMWait       Class = "vmem_wait"
+	VMEMToLDSWait  Class = "vmem_to_lds_wait"
+	StoreWait      Class = "store_wait"
+	LDSWait        Class = "lds_wait"
+	CrossLaneWait  Class = "cross_lane_wait"
+	SMEMWait       Class = "smem_wait"
+	MessageWait    Class = "message_wait"
+	ExportWait     Class = "export_wait"
+	ALUWait        Class = "alu_wait"
+	SatisfiedWait  Class = "satisfied_wait"
+	Barrier        Class = "barrier"
+	VMEMIssue      Class = "vmem_issue"
+	LDSIssue       Class = "lds_issue"
+	SMEMIssue      Class = "smem_issue"
+	MFMADependency Class = "mfma_dependency"
+	MFMAIssue      Class = "mfma_issue"
+	Bubble         Class = "pipeline_bubble"
+	VALU           Class = "valu"
+	SALU           Class = "salu"
+	Branch         Class = "branch"
+	Sleep          Class = "sleep"
+	MessageIssue   Class = "message"
+	ExportIssue    Class = "export"
+	CacheControl   Class = "cache_control"
+	End            Class = "end"
+	// StoreDrain is no stall: it names the drain at s_endpgm where waits are
+	// listed.
+	StoreDrain Class = "store_drain"
+	Other      Class = "other"
+)
+
+// Info describes a class.
+type Info struct {
+	Class Class
+	// Title is short enough for a table.
+	Title string
+	// Meaning says what the cycles are.
+	Meaning string
+	// Fix names first suspects and remedies; empty where there is nothing to
+	// do about the class itself.
+	Fix string
+}
+
+// Classes lists every class, waits first. The fixes are those of the FlyDSL
+// kernel tuning guide (sections 3 to 5 and 9) and GEMM optimization guide
+// (sections 9 and 13).
+var Classes = []Info{
+	{VMEMWait, "VMEM wait", "s_waitcnt vmcnt, s_wait_loadcnt and the like behind loads from memory", "issue the loads earlier (prefetch, double buffer), stage vmcnt(N) instead of draining to 0 inside a loop, larger tile_k, more waves per SIMD"},
+	{VMEMToLDSWait, "VMEM-to-LDS wait", "waits behind loads that go straight to LDS (buffer_load ... lds, async and tensor copies)", "deeper asynchronous pipeline; 16 bytes per lane where the architecture has them (gfx950)"},
+	{StoreWait, "store wait", "vscnt, s_wait_storecnt, or vmcnt on gfx9, behind stores", "coalesce the epilogue's stores (CShuffle), wait later"},
+	{LDSWait, "LDS wait", "lgkmcnt or dscnt behind LDS reads and writes", "more distance between LDS write and read, read the first fragment right after the barrier; look for bank conflicts if the LDS instructions stall themselves"},
+	{CrossLaneWait, "cross-lane wait", "lgkmcnt or dscnt behind ds_swizzle, ds_permute, ds_bpermute", "DPP, v_permlane*, or fewer and wider reduction steps"},
+	{SMEMWait, "SMEM wait", "lgkmcnt or kmcnt behind scalar loads", "kernarg preload, hoist descriptor and scalar loads out of loops, batch them"},
+	{MessageWait, "message wait", "waits behind s_sendmsg and the like", ""},
+	{ExportWait, "export wait", "expcnt behind exports", ""},
+	{ALUWait, "ALU wait", "s_wait_alu, s_waitcnt_depctr, s_delay_alu: results of vector or scalar ALU instructions", "put independent instructions between producer and consumer"},
+	{SatisfiedWait, "wait, none pending", "waits whose counters were already low enough: the cost of issuing them", "remove the wait, or let the compiler merge it with its neighbour"},
+	{Barrier, "barrier", "s_barrier, s_barrier_wait: waiting for the workgroup's other waves", "fewer barriers, the next phase's loads before the barrier, equal work for every wave"},
+	{VMEMIssue, "VMEM issue", "memory loads and stores that cannot issue: the queue is full or addresses are being processed", "fewer and wider accesses (dwordx4), coalesced addresses; a saturated memory pipe also shows here"},
+	{LDSIssue, "LDS issue", "LDS instructions that cannot issue", "bank conflicts: XOR swizzle or padding, for the banks of this architecture and instruction; spread LDS instructions between matrix instructions"},
+	{SMEMIssue, "SMEM issue", "scalar loads that cannot issue", "batch scalar loads"},
+	{MFMADependency, "MFMA dependency", "an instruction that reads the result of a matrix instruction before it is done", "more independent accumulators, reorder, scheduling hints"},
+	{MFMAIssue, "MFMA issue", "matrix instructions that wait for the matrix pipe", "none if the pipe is well used; else fewer or larger matrix instructions"},
+	{Bubble, "s_nop bubble", "s_nop: wait states between dependent instructions", "fill with independent instructions (scheduling hints)"},
+	{VALU, "VALU", "vector instructions that wait for the VALU or for an earlier result", "fewer vector instructions, packed forms, independent chains"},
+	{SALU, "SALU", "scalar instructions that cannot issue", ""},
+	{Branch, "branch", "branches", "unroll, fewer and longer iterations"},
+	{Sleep, "sleep", "s_sleep and the like", ""},
+	{MessageIssue, "message", "s_sendmsg and the like that cannot issue", ""},
+	{ExportIssue, "export", "exports that cannot issue", ""},
+	{CacheControl, "cache control", "cache write-back and invalidation", "narrower memory scopes"},
+	{End, "end of program", "s_endpgm's own stall; its drain of stores is shown apart", ""},
+	{StoreDrain, "store drain", "s_endpgm's latency without stall: outstanding memory operations end before the wave does", "coalesce the epilogue's stores (CShuffle for tile_n >= 128)"},
+	{Other, "other", "instructions that this version does not know", ""},
+}
+
+// InfoOf returns a class's description.
+func InfoOf(c Class) Info {
+	for _, i := range Classes {
+		if i.Class == c {
+			return i
+		}
+	}
+	return Info{Class: c, Title: string(c)}
+}
+
+// byWait names the class of a wait by what it waited for.
+var byWait = map[replay.WaitClass]Class{
+	replay.Nothing: SatisfiedWait, replay.VMEM: VMEMWait, replay.VMEMToLDS: VMEMToLDSWait, replay.Store: StoreWait,
+	replay.LDS: LDSWait, replay.CrossLane: CrossLaneWait, replay.SMEM: SMEMWait, replay.Message: MessageWait, replay.Export: ExportWait,
+}
+
+// OfWait returns the class of a wait for a kind of operation.
+func OfWait(w replay.WaitClass) Class { return byWait[w] }
+
+// byInstruction names the class of an instruction that stalls by itself.
+var byInstruction = map[isa.Class]Class{
+	isa.SALU: SALU, isa.SMEM: SMEMIssue, isa.VALU: VALU, isa.Trans: VALU, isa.MFMA: MFMAIssue,
+	isa.VMEMLoad: VMEMIssue, isa.VMEMStore: VMEMIssue, isa.VMEMAtomic: VMEMIssue, isa.VMEMToLDS: VMEMIssue,
+	isa.VMEMFromLDS: VMEMIssue, isa.TensorDMA: VMEMIssue, isa.FlatLoad: VMEMIssue, isa.FlatStore: VMEMIssue,
+	isa.FlatAtomic: VMEMIssue, isa.ScratchLoad: VMEMIssue, isa.ScratchStore: VMEMIssue, isa.CacheControl: CacheControl,
+	isa.LDSRead: LDSIssue, isa.LDSWrite: LDSIssue, isa.LDSAtomic: LDSIssue, isa.LDSTranspose: LDSIssue, isa.CrossLane: LDSIssue,
+	isa.Export: ExportIssue, isa.Branch: Branch, isa.Barrier: Barrier, isa.BarrierSignal: Barrier, isa.BarrierWait: Barrier,
+	isa.WaitCount: ALUWait, isa.Nop: Bubble, isa.Sleep: Sleep, isa.Message: MessageIssue, isa.EndPgm: End,
+}
+
+// ofInstruction returns the class of an instruction's own stall.
+func ofInstruction(in *isa.Inst) Class {
+	if c, ok := byInstruction[in.Class]; ok {
+		return c
+	}
+	return Other
+}

@@ -1,0 +1,231 @@
+// Package stalls is the analyzer that says what a kernel's stall cycles wait
+// for: every stall falls into one class, waits by what they waited for.
+package stalls
+
+import (
+	"cmp"
+	_ "embed"
+	"slices"
+
+	"github.com/rocanalyze/rocanalyze/analyzers/code"
+	"github.com/rocanalyze/rocanalyze/analyzers/replay"
+	"github.com/rocanalyze/rocanalyze/pkg/analysis"
+	"github.com/rocanalyze/rocanalyze/pkg/isa"
+	"github.com/rocanalyze/rocanalyze/pkg/trace"
+)
+
+//go:embed doc.md
+var doc string
+
+// Analyzer returns a *Result.
+var Analyzer = &analysis.Analyzer{
+	Name:     "stalls",
+	Doc:      doc,
+	Needs:    []analysis.Evidence{analysis.ThreadTraces},
+	Requires: []*analysis.Analyzer{code.Analyzer, replay.Analyzer},
+	Params: []analysis.Param{
+		{
+			Name: "all_waves", Default: 0,
+			Doc: "1 keeps waves that did no work in every breakdown; 0 leaves them out",
+		},
+	},
+	Run: run,
+}
+
+// Result holds one Breakdown per thread trace, in the trace's order.
+type Result struct {
+	Traces []*Breakdown
+}
+
+// Breakdown is one thread trace's stalls.
+type Breakdown struct {
+	// AllWaves is set when waves without work were kept in.
+	AllWaves bool
+	// Rows are parallel to ThreadTrace.Code.
+	Rows []Row
+}
+
+// Row is one instruction: what it cost in the waves that count, and the
+// classes of its stall.
+type Row struct {
+	trace.Counts
+	// Parts split the stall cycles; they sum to them exactly, largest first.
+	Parts []Part
+	// Estimated is set when the class was found by look-back.
+	Estimated bool
+	// DrainCycles is the latency without stall of s_endpgm: the wait for
+	// outstanding memory operations before the wave ends.
+	DrainCycles int64
+}
+
+// Part is a share of stall cycles.
+type Part struct {
+	Class  Class
+	Cycles int64
+}
+
+// Class is the row's largest part; for an instruction without stall, the
+// class that its stall would have.
+func (r *Row) Class() Class {
+	if len(r.Parts) == 0 {
+		return Other
+	}
+	return r.Parts[0].Class
+}
+
+// Sum adds up the classes of the rows [first, last), largest first; classes
+// without cycles are left out.
+func (b *Breakdown) Sum(first, last int) []ClassSum {
+	sums := map[Class]*ClassSum{}
+	for i := first; i < last; i++ {
+		for _, p := range b.Rows[i].Parts {
+			if p.Cycles == 0 {
+				continue
+			}
+			s := sums[p.Class]
+			if s == nil {
+				s = &ClassSum{Class: p.Class}
+				sums[p.Class] = s
+			}
+			s.Cycles += p.Cycles
+			if b.Rows[i].Estimated {
+				s.EstimatedCycles += p.Cycles
+			}
+		}
+	}
+	out := make([]ClassSum, 0, len(sums))
+	for _, s := range sums {
+		out = append(out, *s)
+	}
+	slices.SortFunc(out, func(a, b ClassSum) int {
+		return cmp.Or(cmp.Compare(b.Cycles, a.Cycles), cmp.Compare(a.Class, b.Class))
+	})
+	return out
+}
+
+// ClassSum is the stall cycles of one class.
+type ClassSum struct {
+	Class Class
+	// Cycles are stall cycles, EstimatedCycles those of them whose class was
+	// found by look-back.
+	Cycles, EstimatedCycles int64
+}
+
+func run(p *analysis.Pass) (any, error) {
+	listings := p.ResultOf(code.Analyzer).(*code.Result).Listings
+	replays := p.ResultOf(replay.Analyzer).(*replay.Result).Replays
+	res := &Result{}
+	for i, tt := range p.Trace.ThreadTraces {
+		res.Traces = append(res.Traces, breakDown(tt, listings[i], replays[i], p.Param("all_waves") != 0))
+	}
+	return res, nil
+}
+
+func breakDown(tt *trace.ThreadTrace, l *code.Listing, r *replay.Replay, all bool) *Breakdown {
+	b := &Breakdown{AllWaves: all, Rows: make([]Row, len(tt.Code))}
+	for i, c := range countsOf(tt, r, all) {
+		b.Rows[i].Counts = c
+	}
+	behind := readsMatrixResult(l.Insts)
+	for i := range b.Rows {
+		row := &b.Rows[i]
+		in := &l.Insts[i]
+		switch {
+		case in.Class == isa.EndPgm:
+			row.DrainCycles = row.IssueCycles()
+			row.Parts = []Part{{End, row.StallCycles}}
+		case len(in.Waits) > 0:
+			row.splitWait(r.Site(i, all), r.HasWaves)
+		case behind[i]:
+			row.Parts = []Part{{MFMADependency, row.StallCycles}}
+		default:
+			row.Parts = []Part{{ofInstruction(in), row.StallCycles}}
+		}
+	}
+	return b
+}
+
+// splitWait divides a wait's stall by what it waited for.
+func (r *Row) splitWait(s *replay.Site, measured bool) {
+	r.Estimated = !measured
+	if s == nil {
+		r.Parts = []Part{{SatisfiedWait, r.StallCycles}}
+		return
+	}
+	shares := s.Shares()
+	for class, f := range shares {
+		if f > 0 {
+			r.Parts = append(r.Parts, Part{byWait[replay.WaitClass(class)], 0})
+		}
+	}
+	divide(r.Parts, shares[:], r.StallCycles)
+	slices.SortStableFunc(r.Parts, func(a, b Part) int {
+		return cmp.Or(cmp.Compare(b.Cycles, a.Cycles), cmp.Compare(a.Class, b.Class))
+	})
+}
+
+// divide gives each part its share of total as whole cycles that sum to total
+// exactly: rounded down, and the cycles left over to the largest remainders.
+func divide(parts []Part, shares []float64, total int64) {
+	rest := total
+	remainder := make([]float64, len(parts))
+	i := 0
+	for _, f := range shares {
+		if f <= 0 {
+			continue
+		}
+		exact := f * float64(total)
+		parts[i].Cycles = min(int64(exact), rest)
+		remainder[i] = exact - float64(parts[i].Cycles)
+		rest -= parts[i].Cycles
+		i++
+	}
+	for ; rest > 0; rest-- {
+		at := 0
+		for j := range remainder {
+			if remainder[j] > remainder[at] {
+				at = j
+			}
+		}
+		parts[at].Cycles++
+		remainder[at]--
+	}
+}
+
+// countsOf returns code.json's counts per row, without those of the waves
+// that did no work unless all are asked for. Rows that share a LineNumber
+// give up their part in file order.
+func countsOf(tt *trace.ThreadTrace, r *replay.Replay, all bool) []trace.Counts {
+	out := make([]trace.Counts, len(tt.Code))
+	first := map[int]int{}
+	var idle []trace.Counts
+	if r.HasWaves && !all {
+		idle = slices.Clone(r.Counts[replay.NoWork])
+	}
+	for i := range tt.Code {
+		out[i] = tt.Code[i].Counts
+		at, ok := first[tt.Code[i].Line]
+		if !ok {
+			at = i
+			first[tt.Code[i].Line] = i
+		}
+		if idle != nil {
+			take(&out[i], &idle[at])
+		}
+	}
+	return out
+}
+
+// take moves as much as there is of from out of c.
+func take(c, from *trace.Counts) {
+	for _, f := range [][2]*int64{
+		{&c.Hits, &from.Hits},
+		{&c.LatencyCycles, &from.LatencyCycles},
+		{&c.StallCycles, &from.StallCycles},
+		{&c.IdleCycles, &from.IdleCycles},
+	} {
+		n := min(*f[0], *f[1])
+		*f[0] -= n
+		*f[1] -= n
+	}
+}

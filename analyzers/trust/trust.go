@@ -1,0 +1,132 @@
+// Package trust is the analyzer that asks, before anything is ranked, whether
+// a thread trace is good enough to speak: the gates.
+package trust
+
+import (
+	_ "embed"
+
+	"github.com/rocanalyze/rocanalyze/analyzers/code"
+	"github.com/rocanalyze/rocanalyze/analyzers/replay"
+	"github.com/rocanalyze/rocanalyze/analyzers/stalls"
+	"github.com/rocanalyze/rocanalyze/pkg/analysis"
+	"github.com/rocanalyze/rocanalyze/pkg/trace"
+)
+
+//go:embed doc.md
+var doc string
+
+// Analyzer returns a *Result and reports the gates that fired as findings.
+var Analyzer = &analysis.Analyzer{
+	Name:     "trust",
+	Doc:      doc,
+	Needs:    []analysis.Evidence{analysis.ThreadTraces},
+	Requires: []*analysis.Analyzer{code.Analyzer, replay.Analyzer, stalls.Analyzer},
+	Params: []analysis.Param{
+		{Name: "coverage_pct", Default: 10, Unit: "%", Doc: "less of the code executed than this: the traced waves left early"},
+		{Name: "few_waves", Default: 4, Unit: "waves", Doc: "fewer working waves than this: low confidence"},
+		{Name: "line_collapse_pct", Default: 50, Unit: "%", Doc: "one source line holding at least this share of the instructions: source lines are not ranked"},
+		{Name: "no_work_stall_pct", Default: 5, Unit: "%", Doc: "no-work waves holding at least this share of the stall are a warning, not a remark"},
+	},
+	Run: run,
+}
+
+// Result holds one Judgement per thread trace, in the trace's order.
+type Result struct {
+	Traces []*Judgement
+}
+
+// Judgement says what a thread trace is good for.
+type Judgement struct {
+	// Kernels are parallel to ThreadTrace.Kernels.
+	Kernels []Kernel
+}
+
+// Kernel is what is known about the trust in one kernel's figures.
+type Kernel struct {
+	// Gates are the ids of the gates that fired, in the order of the checks.
+	Gates []string
+	// Confidence in the ranking: high, medium, low or none.
+	Confidence Confidence
+	// Reasons say why it is not high.
+	Reasons []string
+	// Lines says how instructions spread over source lines.
+	Lines LineSpread
+	// Companion is the kernel-trace row taken for this kernel; nil for none.
+	Companion *Companion
+}
+
+// Confidence orders how far a ranking can be trusted.
+type Confidence string
+
+// Confidences, best first.
+const (
+	High   Confidence = "high"
+	Medium Confidence = "medium"
+	Low    Confidence = "low"
+	None   Confidence = "none"
+)
+
+var rank = map[Confidence]int{High: 3, Medium: 2, Low: 1, None: 0}
+
+// Ranked reports whether a gate allows the ranking of source lines.
+func (k *Kernel) Ranked() bool { return !k.Lines.Collapsed && k.Lines.Mapped > 0 }
+
+// lower takes the confidence down to c, and says why.
+func (k *Kernel) lower(c Confidence, why string) {
+	if k.Confidence == "" {
+		k.Confidence = High
+	}
+	if rank[c] < rank[k.Confidence] {
+		k.Confidence = c
+	}
+	k.Reasons = append(k.Reasons, why)
+}
+
+// LineSpread says how a kernel's instructions spread over source lines.
+type LineSpread struct {
+	// Mapped instructions have a source position.
+	Mapped, Total int
+	// Top is the position with the most instructions, TopPct its share of
+	// all of them in percent.
+	Top    string
+	TopPct float64
+	// Collapsed is set when Top holds so much that lines say nothing.
+	Collapsed bool
+}
+
+func run(p *analysis.Pass) (any, error) {
+	listings := p.ResultOf(code.Analyzer).(*code.Result).Listings
+	replays := p.ResultOf(replay.Analyzer).(*replay.Result).Replays
+	breakdowns := p.ResultOf(stalls.Analyzer).(*stalls.Result).Traces
+	res := &Result{}
+	for i, tt := range p.Trace.ThreadTraces {
+		c := &check{p: p, tt: tt, listing: listings[i], replay: replays[i], stalls: breakdowns[i]}
+		res.Traces = append(res.Traces, c.judge())
+	}
+	return res, nil
+}
+
+// spread counts source positions over all instructions, by innermost frame.
+func spread(insts []trace.Instruction, collapsePct float64) LineSpread {
+	s := LineSpread{Total: len(insts)}
+	count := map[trace.Frame]int{}
+	top := 0
+	for i := range insts {
+		frames := trace.Frames(insts[i].Source)
+		if len(frames) == 0 {
+			continue
+		}
+		s.Mapped++
+		f := frames[0]
+		count[f]++
+		if count[f] > top {
+			top = count[f]
+			s.Top = frameText(f)
+		}
+	}
+	if s.Total > 0 {
+		s.TopPct = 100 * float64(top) / float64(s.Total)
+	}
+	s.Collapsed = len(count) > 0 && s.TopPct >= collapsePct
+	return s
+}

@@ -1,0 +1,55 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"os/signal"
+	"syscall"
+)
+
+// Exit statuses of every command.
+const (
+	exitDone        = 0
+	exitUnreadable  = 2 // bad usage, unreadable or damaged input
+	exitNothingSaid = 3 // readable, but nothing can be said
+)
+
+func main() {
+	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
+	err := run(ctx, os.Stdout, os.Stderr, os.Getenv, os.Args[1:])
+	stop()
+	os.Exit(status(os.Stderr, err))
+}
+
+// statusError is an error with an exit status other than that of bad usage.
+type statusError struct {
+	status int
+	msg    string
+}
+
+func (e *statusError) Error() string { return e.msg }
+
+// run is the whole program: it writes results to stdout, all else to stderr.
+func run(ctx context.Context, stdout, stderr io.Writer, env func(string) string, args []string) error {
+	root := newRoot(&app{stdout: stdout, stderr: stderr, env: env})
+	root.SetArgs(args)
+	root.SetOut(stdout)
+	root.SetErr(stderr)
+	return root.ExecuteContext(ctx)
+}
+
+// status prints an error as one line and returns its exit status.
+func status(stderr io.Writer, err error) int {
+	if err == nil {
+		return exitDone
+	}
+	fmt.Fprintf(stderr, "rocanalyze: %s\n", oneLine(err.Error()))
+	var s *statusError
+	if errors.As(err, &s) {
+		return s.status
+	}
+	return exitUnreadable
+}
