@@ -54,20 +54,34 @@ type Arch struct {
 	Conflict string `json:"conflict,omitempty"`
 }
 
-// String names the target or its candidates.
+// String names the target or its candidates; many candidates are named by
+// their generations.
 func (a Arch) String() string {
 	if a.Target != "" {
 		return string(a.Target)
 	}
-	if len(a.Candidates) == 0 {
+	var names []string
+	for _, c := range a.Candidates {
+		name := string(c)
+		if len(a.Candidates) > maxNamed {
+			name = fmt.Sprintf("gfx%d", c.Generation())
+		}
+		if !slices.Contains(names, name) {
+			names = append(names, name)
+		}
+	}
+	switch n := len(names); n {
+	case 0:
 		return "unknown architecture"
+	case 1:
+		return names[0]
+	default:
+		return strings.Join(names[:n-1], ", ") + " or " + names[n-1]
 	}
-	names := make([]string, len(a.Candidates))
-	for i, c := range a.Candidates {
-		names[i] = string(c)
-	}
-	return strings.Join(names, " or ")
 }
+
+// maxNamed is how many candidate architectures are named one by one.
+const maxNamed = 3
 
 // ParseTarget is the target whose rules the code is read by: Target, else the
 // first candidate, else "".

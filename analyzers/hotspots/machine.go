@@ -87,27 +87,29 @@ func occupancyOf(tt *trace.ThreadTrace) *Occupancy {
 		mean := float64(wave) / float64(simd)
 		out.MeanWavesPerSIMD = &mean
 	}
-	if per := cusPerEngine(tt); per > 0 && len(o.Engines) > 0 {
-		total := per * int64(len(o.Engines))
-		out.CUsTotal = &total
-		out.FillPct = ratioPct(int64(out.CUsHeld), total)
+	out.CUsTotal = tracedCUs(tt, len(o.Engines))
+	if out.CUsTotal != nil {
+		out.FillPct = ratioPct(int64(out.CUsHeld), *out.CUsTotal)
 	}
 	return out
 }
 
-// cusPerEngine is what the agent tables say, when they agree.
-func cusPerEngine(tt *trace.ThreadTrace) int64 {
-	var per int64
+// tracedCUs is the number of compute units of n engines: the device's, over
+// its engines, rounded up (304 CUs on 32 engines: some have 10, some 9). It is
+// nil when the agent tables do not say it, or disagree.
+func tracedCUs(tt *trace.ThreadTrace, n int) *int64 {
+	var total *int64
 	for _, a := range tt.Agents {
-		switch {
-		case a.CUsPerEngine == nil || *a.CUsPerEngine <= 0:
-		case per == 0:
-			per = *a.CUsPerEngine
-		case per != *a.CUsPerEngine:
-			return 0
+		if a.CUs == nil || a.Engines == nil || *a.CUs <= 0 || *a.Engines <= 0 || n == 0 {
+			continue
 		}
+		cus := (*a.CUs*int64(n)-1) / *a.Engines + 1
+		if total != nil && *total != cus {
+			return nil
+		}
+		total = &cus
 	}
-	return per
+	return total
 }
 
 // utilisation of the traced SIMDs by this kernel's trace. Issue cycles are

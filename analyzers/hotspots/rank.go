@@ -28,33 +28,47 @@ func (b *builder) instruction(row int) Instruction {
 	return i
 }
 
-// heat orders instructions: stall cycles, then latency; samples of a
-// program-counter sampling trace.
-func heat(i *Instruction) (int64, int64) {
-	if i.Samples != nil {
-		return i.Samples.Stalled, i.Samples.Issued
+// heat orders rows: stall cycles, then latency; samples of a program-counter
+// sampling trace.
+func (b *builder) heat(row int) (int64, int64) {
+	if pc := b.tt.Code[row].PC; pc != nil {
+		return pc.Stalled, pc.Issued
 	}
-	return i.StallCycles, i.LatencyCycles
+	return b.stalls.Rows[row].StallCycles, b.stalls.Rows[row].LatencyCycles
 }
 
-func hotter(a, b Instruction) int {
-	a1, a2 := heat(&a)
-	b1, b2 := heat(&b)
-	return cmp.Or(cmp.Compare(b1, a1), cmp.Compare(b2, a2), cmp.Compare(a.Line, b.Line))
+// hottest returns the rows that cost anything, the most expensive first.
+func (b *builder) hottest(rows []int) []int {
+	out := make([]int, 0, len(rows))
+	for _, row := range rows {
+		if x, y := b.heat(row); x > 0 || y > 0 {
+			out = append(out, row)
+		}
+	}
+	slices.SortFunc(out, func(r1, r2 int) int {
+		a1, a2 := b.heat(r1)
+		b1, b2 := b.heat(r2)
+		return cmp.Or(cmp.Compare(b1, a1), cmp.Compare(b2, a2), cmp.Compare(r1, r2))
+	})
+	return out
 }
 
 // instructions ranks the instructions by stall; those that cost nothing are
 // left out.
 func (b *builder) instructions() []Instruction {
-	out := []Instruction{}
+	rows := make([]int, 0, b.kernel.Last-b.kernel.First)
 	for row := b.kernel.First; row < b.kernel.Last; row++ {
-		i := b.instruction(row)
-		if x, y := heat(&i); x > 0 || y > 0 {
-			out = append(out, i)
-		}
+		rows = append(rows, row)
 	}
-	slices.SortStableFunc(out, hotter)
-	return top(b, out)
+	return b.describeRows(top(b, b.hottest(rows)))
+}
+
+func (b *builder) describeRows(rows []int) []Instruction {
+	out := make([]Instruction, 0, len(rows))
+	for _, row := range rows {
+		out = append(out, b.instruction(row))
+	}
+	return out
 }
 
 // lineRows gathers the rows of one source line.
@@ -94,7 +108,10 @@ func (b *builder) lines() []Line {
 	})
 	out = top(b, out)
 	for i := range out {
-		b.addSource(&out[i], byFrame)
+		l := byFrame[out[i].frame]
+		rows := b.hottest(l.rows)
+		out[i].Top = b.describeRows(rows[:min(topInLine, len(rows))])
+		b.addSource(&out[i], l)
 	}
 	return out
 }
@@ -108,21 +125,19 @@ func (l *Line) heat() int64 {
 
 // line sums the rows of one source line; hot is false when they cost nothing.
 func (b *builder) line(l *lineRows) (out Line, hot bool) {
-	out = Line{Source: frameText(l.frame), number: l.frame.Line, Instructions: len(l.rows)}
+	out = Line{Source: frameText(l.frame), frame: l.frame, Instructions: len(l.rows)}
 	sums := map[stalls.Class]int64{}
-	var insts []Instruction
 	for _, row := range l.rows {
-		i := b.instruction(row)
-		insts = append(insts, i)
-		out.Hits += i.Hits
-		out.LatencyCycles += i.LatencyCycles
-		out.StallCycles += i.StallCycles
-		if i.Samples != nil {
+		r := &b.stalls.Rows[row]
+		out.Hits += r.Hits
+		out.LatencyCycles += r.LatencyCycles
+		out.StallCycles += r.StallCycles
+		if pc := b.tt.Code[row].PC; pc != nil {
 			if out.Samples == nil {
 				out.Samples = &PCSamples{}
 			}
-			out.Samples.Issued += i.Samples.Issued
-			out.Samples.Stalled += i.Samples.Stalled
+			out.Samples.Issued += pc.Issued
+			out.Samples.Stalled += pc.Stalled
 		}
 		for _, p := range b.stalls.Rows[row].Parts {
 			sums[p.Class] += p.Cycles
@@ -130,19 +145,21 @@ func (b *builder) line(l *lineRows) (out Line, hot bool) {
 	}
 	out.SharePct = value(ratioPct(out.StallCycles, b.counted.StallCycles))
 	out.Classes = b.lineClasses(sums)
-	out.Class = stalls.Other
-	if len(out.Classes) > 0 {
+	hot = b.anyHeat(l.rows)
+	switch {
+	case len(out.Classes) > 0:
 		out.Class = out.Classes[0].Class
-	} else if len(insts) > 0 {
-		out.Class = insts[0].Class
+	case hot:
+		out.Class = b.stalls.Rows[b.hottest(l.rows)[0]].Class()
 	}
-	slices.SortStableFunc(insts, hotter)
-	for _, i := range insts[:min(topInLine, len(insts))] {
-		if x, y := heat(&i); x > 0 || y > 0 {
-			out.Top = append(out.Top, i)
-		}
-	}
-	return out, len(out.Top) > 0
+	return out, hot
+}
+
+func (b *builder) anyHeat(rows []int) bool {
+	return slices.ContainsFunc(rows, func(row int) bool {
+		x, y := b.heat(row)
+		return x > 0 || y > 0
+	})
 }
 
 func (b *builder) lineClasses(sums map[stalls.Class]int64) []Stall {
@@ -163,21 +180,20 @@ func (b *builder) lineClasses(sums map[stalls.Class]int64) []Stall {
 }
 
 // addSource adds the text of a line and of those around it.
-func (b *builder) addSource(l *Line, byFrame map[trace.Frame]*lineRows) {
-	i := strings.LastIndexByte(l.Source, ':')
-	frame := trace.Frame{File: l.Source[:i], Line: l.number}
-	for at := range byFrame[frame].at {
+func (b *builder) addSource(l *Line, rows *lineRows) {
+	for at := range rows.at {
 		l.InlinedAt = append(l.InlinedAt, at)
 	}
 	slices.Sort(l.InlinedAt)
-	lines, ok, err := b.tt.Files.Lines(frame.File)
-	if !ok || err != nil || frame.Line < 1 || frame.Line > len(lines) {
+	lines, ok, err := b.tt.Files.Lines(l.frame.File)
+	n := l.frame.Line
+	if !ok || err != nil || n < 1 || n > len(lines) {
 		return
 	}
-	l.Code = strings.TrimSpace(lines[frame.Line-1])
+	l.Code = strings.TrimSpace(lines[n-1])
 	context := max(int(b.p.Param("context")), 0)
-	l.first = max(frame.Line-context, 1)
-	l.snippet = lines[l.first-1 : min(frame.Line+context, len(lines))]
+	l.first = max(n-context, 1)
+	l.snippet = lines[l.first-1 : min(n+context, len(lines))]
 }
 
 // waits ranks the waiting instructions by their cycles.

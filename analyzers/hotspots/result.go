@@ -4,6 +4,7 @@ import (
 	"github.com/rocanalyze/rocanalyze/analyzers/code"
 	"github.com/rocanalyze/rocanalyze/analyzers/stalls"
 	"github.com/rocanalyze/rocanalyze/analyzers/trust"
+	"github.com/rocanalyze/rocanalyze/pkg/trace"
 )
 
 // Result is the machine output. Kernels are in the order of their traces'
@@ -236,7 +237,7 @@ type Line struct {
 	// snippet holds the lines around it; first is their first line number.
 	snippet []string
 	first   int
-	number  int
+	frame   trace.Frame
 }
 
 // Wait is one waiting instruction.

@@ -116,13 +116,13 @@ func headSection(i int, k *Kernel, v View) report.Section {
 	}
 	add("trace", k.Path, "")
 	add("arch", k.Arch.String(), archNote(k))
-	add("code", codeText(k), registersText(k))
+	add("code", codeText(k)+"; "+registersText(k), "")
 	add("waves", wavesText(k), machineText(k))
 	if k.Samples != nil {
 		add("samples", samplesText(k.Samples), "program-counter samples: there are no cycles")
 	} else {
-		add("cycles", cyclesText(k.Totals), "sums over all traced waves")
-		add("waiting", waitingText(k), "of the latency that counts")
+		add("cycles", cyclesText(k.Totals), "")
+		add("waiting", waitingText(k), "")
 	}
 	add("SIMD use", utilisationText(k), "")
 	add("window", windowText(k), "")
@@ -155,7 +155,7 @@ func codeText(k *Kernel) string {
 }
 
 func registersText(k *Kernel) string {
-	return fmt.Sprintf("names %d VGPRs, %d AGPRs, %d SGPRs", k.Registers.VGPRs, k.Registers.AGPRs, k.Registers.SGPRs)
+	return fmt.Sprintf("it names %d VGPRs, %d AGPRs, %d SGPRs", k.Registers.VGPRs, k.Registers.AGPRs, k.Registers.SGPRs)
 }
 
 func wavesText(k *Kernel) string {
@@ -194,8 +194,8 @@ func count(n int, what string) string {
 }
 
 func cyclesText(t Totals) string {
-	s := fmt.Sprintf("latency %s = stall %s + issue %s; idle %s; hits %s",
-		digits(t.LatencyCycles), digits(t.StallCycles), digits(t.IssueCycles), digits(t.IdleCycles), digits(t.Hits))
+	s := fmt.Sprintf("latency %s = stall %s + issue %s; idle %s; over all waves",
+		digits(t.LatencyCycles), digits(t.StallCycles), digits(t.IssueCycles), digits(t.IdleCycles))
 	if t.StallPct != nil {
 		s = strings.Replace(s, " + issue", fmt.Sprintf(" (%.1f %%) + issue", *t.StallPct), 1)
 	}
@@ -215,7 +215,11 @@ func waitingText(k *Kernel) string {
 	if k.Waiting == nil {
 		return ""
 	}
-	return fmt.Sprintf("%.1f %% = stall + %s cycles (%.1f %%) of drain at s_endpgm", k.Waiting.Pct, digits(k.Waiting.DrainCycles), k.Waiting.DrainPct)
+	s := fmt.Sprintf("%.1f %% of latency = stall + drain at s_endpgm (%s cycles, %.1f %%)", k.Waiting.Pct, digits(k.Waiting.DrainCycles), k.Waiting.DrainPct)
+	if k.Waves != nil && k.Counted.LatencyCycles != k.Totals.LatencyCycles {
+		s += "; without the no-work waves"
+	}
+	return s
 }
 
 func utilisationText(k *Kernel) string {
@@ -228,7 +232,7 @@ func utilisationText(k *Kernel) string {
 		parts = append(parts, fmt.Sprintf("issuing %.0f %% of resident cycles (VALU %.0f %%)", *u.IssuePct, *u.VALUIssuePct))
 	}
 	if u.MFMAPct != nil && k.Coverage.MFMAStatic > 0 {
-		parts = append(parts, fmt.Sprintf("matrix pipe %.1f %% of the window", *u.MFMAPct))
+		parts = append(parts, fmt.Sprintf("matrix pipe %.1f %%", *u.MFMAPct))
 	}
 	if len(parts) == 0 {
 		return strings.Join(u.Absent, "; ")
@@ -253,7 +257,11 @@ func windowText(k *Kernel) string {
 
 func occupancyKV(o *Occupancy) []report.KV {
 	s := fmt.Sprintf("%s waves started on %s", digits(o.Waves), count(o.CUsHeld, "CU"))
-	if o.FillPct != nil {
+	switch {
+	case o.FillPct == nil:
+	case *o.FillPct > 100:
+		s += fmt.Sprintf(", more than the %d that the agent table allows", *o.CUsTotal)
+	default:
 		s += fmt.Sprintf(" of %d (%.0f %%)", *o.CUsTotal, *o.FillPct)
 	}
 	s += fmt.Sprintf("; peak %d per SIMD", o.PeakWavesPerSIMD)
@@ -298,12 +306,12 @@ func rankings(i int, k *Kernel, v View) []report.Section {
 	if k.Samples == nil {
 		add(ByClass, "stalls", "What the stall cycles wait for", classTable("stalls"+suffix, k))
 		if len(k.Waits) > 0 {
-			add(ByWait, "waits", "Waits that cost most", waitTable("waits"+suffix, k))
+			add(ByWait, "waits", "Waits that cost most", waitTables("waits"+suffix, k)...)
 		}
 	}
 	add(ByInstruction, "instructions", "Instructions that stall most", instructionTable("instructions"+suffix, k))
 	if len(k.Lines) > 0 && (k.LinesRanked || v.By == ByLine) {
-		items := []report.Item{lineTable("lines"+suffix, k)}
+		items := []report.Item{withoutEmptyCode(lineTable("lines"+suffix, k))}
 		if v.Detail {
 			items = append(items, details(i, k)...)
 		}
@@ -405,6 +413,10 @@ func lineTable(id string, k *Kernel) report.Table {
 	if k.Samples != nil {
 		t.Columns[0] = report.Column{Key: "stalled_samples", Title: "stalled", Align: report.AlignRight}
 	}
+	return withLines(t, k)
+}
+
+func withLines(t report.Table, k *Kernel) report.Table {
 	for i := range k.Lines {
 		l := &k.Lines[i]
 		share := report.Pct(l.SharePct)
@@ -419,6 +431,23 @@ func lineTable(id string, k *Kernel) report.Table {
 	return t
 }
 
+// withoutEmptyCode drops the last column when the trace holds no source.
+func withoutEmptyCode(t report.Table) report.Table {
+	last := len(t.Columns) - 1
+	for _, row := range t.Rows {
+		if row[last].Text != "" {
+			return t
+		}
+	}
+	t.Columns = t.Columns[:last]
+	for i := range t.Rows {
+		t.Rows[i] = t.Rows[i][:last]
+	}
+	t.Note = "the trace holds none of these source lines"
+	return t
+}
+
+// waitTable shows the waits with their statistics per execution.
 func waitTable(id string, k *Kernel) report.Table {
 	right := func(key, title string) report.Column {
 		return report.Column{Key: key, Title: title, Align: report.AlignRight}
@@ -428,7 +457,7 @@ func waitTable(id string, k *Kernel) report.Table {
 		right("mean_cycles", "mean"), right("p95_cycles", "p95"), right("max_cycles", "max"), colClass,
 		{Key: "instruction", Title: "wait", Elide: report.ElideTail, Flex: true},
 		{Key: "producers", Title: "waits for", Elide: report.ElideTail, Flex: true},
-	}, Note: "share is of stall and drain together; mean, p95 and max are cycles per execution"}
+	}}
 	for i := range k.Waits {
 		w := &k.Waits[i]
 		t.Rows = append(t.Rows, []report.Cell{
@@ -438,6 +467,23 @@ func waitTable(id string, k *Kernel) report.Table {
 		})
 	}
 	return t
+}
+
+// waitTables splits the wait table in two that fit a terminal: how long, and
+// for what.
+func waitTables(id string, k *Kernel) []report.Item {
+	all := waitTable(id, k)
+	const stats = 8 // columns up to the class
+	long := report.Table{
+		ID: id, Columns: all.Columns[:stats],
+		Note: "cycles: stall, or the drain at s_endpgm; share of all stall and drain; mean, p95, max per execution",
+	}
+	what := report.Table{ID: id + "-producers", Columns: append([]report.Column{colLine}, all.Columns[stats:]...)}
+	for _, row := range all.Rows {
+		long.Rows = append(long.Rows, row[:stats])
+		what.Rows = append(what.Rows, append([]report.Cell{row[0]}, row[stats:]...))
+	}
+	return []report.Item{long, what}
 }
 
 // producersText names what a wait waits for: mnemonics with the lines of the
@@ -519,7 +565,7 @@ func snippet(l *Line) report.Snippet {
 		s.Path += " (inlined at " + strings.Join(l.InlinedAt, ", ") + ")"
 	}
 	for n, text := range l.snippet {
-		line := report.SnippetLine{Number: l.first + n, Text: text, Mark: l.first+n == l.number}
+		line := report.SnippetLine{Number: l.first + n, Text: text, Mark: l.first+n == l.frame.Line}
 		if line.Mark {
 			line.Left = fmt.Sprintf("%.1f%%", l.SharePct)
 		}

@@ -17,8 +17,29 @@ const (
 	SMEM
 	Message
 	Export
+	// LDSOrSMEM is what an estimate cannot tell apart on lgkmcnt.
+	LDSOrSMEM
 	numWaitClasses
 )
+
+// byCounter is what a wait on a counter most likely waits for, where the
+// look-back through the code finds nothing outstanding.
+var byCounter = map[isa.Counter]WaitClass{
+	isa.Vmcnt: VMEM, isa.Loadcnt: VMEM, isa.Samplecnt: VMEM, isa.Bvhcnt: VMEM, isa.Xcnt: VMEM,
+	isa.Vscnt: Store, isa.Storecnt: Store, isa.Lgkmcnt: LDSOrSMEM, isa.Dscnt: LDS, isa.Kmcnt: SMEM,
+	isa.Expcnt: Export, isa.Asynccnt: VMEMToLDS, isa.Tensorcnt: VMEMToLDS,
+}
+
+// guess is the combination of a wait whose producers are not in sight.
+func guess(o *op) combo {
+	var c combo
+	for i, w := range o.waits {
+		if class, ok := byCounter[w.Counter]; ok {
+			c[min(i, maxWaitCounters-1)] |= 1 << class
+		}
+	}
+	return c
+}
 
 // producerClass maps an instruction's class to what a wait for it is called.
 // A class that is not listed does not count on any counter.

@@ -104,6 +104,11 @@ func (p *program) lookBack(tt *trace.ThreadTrace) []*Site {
 	return sites
 }
 
+// waitIssueCycles is what a wait costs that has nothing to wait for.
+// Source: rocprof-trace-decoder gfx9wave.cpp, an immediate instruction takes
+// 4 cycles, booked as stall.
+const waitIssueCycles = 4
+
 // step takes one executed instruction into the look-back.
 func (p *program) step(tt *trace.ThreadTrace, pend *pending, sites []*Site, row int) {
 	in := &tt.Code[row]
@@ -117,10 +122,13 @@ func (p *program) step(tt *trace.ThreadTrace, pend *pending, sites []*Site, row 
 	case wait:
 		s := newSite()
 		key := pend.retire(o, func(_ int, pr producer) { s.produced(pr) })
+		if key == (combo{}) && in.StallCycles > waitIssueCycles*in.Hits {
+			key = guess(o)
+		}
 		s.combine(key, in.Hits, in.StallCycles)
 		out := s.export()
 		out.Estimated = true
-		if key != (combo{}) || sites[row] == nil {
+		if sites[row] == nil || len(s.producers) > 0 {
 			sites[row] = out
 		}
 	}

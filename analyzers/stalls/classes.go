@@ -18,6 +18,7 @@ const (
 	SMEMWait       Class = "smem_wait"
 	MessageWait    Class = "message_wait"
 	ExportWait     Class = "export_wait"
+	LGKMWait       Class = "lds_or_smem_wait"
 	ALUWait        Class = "alu_wait"
 	SatisfiedWait  Class = "satisfied_wait"
 	Barrier        Class = "barrier"
@@ -63,6 +64,7 @@ var Classes = []Info{
 	{LDSWait, "LDS wait", "lgkmcnt or dscnt behind LDS reads and writes", "more distance between LDS write and read, read the first fragment right after the barrier; look for bank conflicts if the LDS instructions stall themselves"},
 	{CrossLaneWait, "cross-lane wait", "lgkmcnt or dscnt behind ds_swizzle, ds_permute, ds_bpermute", "DPP, v_permlane*, or fewer and wider reduction steps"},
 	{SMEMWait, "SMEM wait", "lgkmcnt or kmcnt behind scalar loads", "kernarg preload, hoist descriptor and scalar loads out of loops, batch them"},
+	{LGKMWait, "LDS or SMEM wait", "lgkmcnt, where an estimate from the code finds neither LDS nor scalar loads before it", "keep the wave files: they tell which it is"},
 	{MessageWait, "message wait", "waits behind s_sendmsg and the like", ""},
 	{ExportWait, "export wait", "expcnt behind exports", ""},
 	{ALUWait, "ALU wait", "s_wait_alu, s_waitcnt_depctr, s_delay_alu: results of vector or scalar ALU instructions", "put independent instructions between producer and consumer"},
@@ -100,6 +102,7 @@ func InfoOf(c Class) Info {
 var byWait = map[replay.WaitClass]Class{
 	replay.Nothing: SatisfiedWait, replay.VMEM: VMEMWait, replay.VMEMToLDS: VMEMToLDSWait, replay.Store: StoreWait,
 	replay.LDS: LDSWait, replay.CrossLane: CrossLaneWait, replay.SMEM: SMEMWait, replay.Message: MessageWait, replay.Export: ExportWait,
+	replay.LDSOrSMEM: LGKMWait,
 }
 
 // OfWait returns the class of a wait for a kind of operation.

@@ -94,7 +94,7 @@ func (c *check) emptyTrace() {
 	}
 	text := "no instruction was decoded: " + why
 	if o := c.tt.Occupancy; o != nil && o.Starts() > 0 {
-		text += fmt.Sprintf("; occupancy.json still knows %d waves on %d shader engines", o.Starts(), len(o.Engines))
+		text += fmt.Sprintf("; occupancy.json still knows %s on %s", count(o.Starts(), "wave"), count(int64(len(o.Engines)), "shader engine"))
 	}
 	c.fire(nil, None, finding.Finding{ID: "empty_trace", Severity: finding.Blocker, Text: text, Fix: captureAgain})
 }
@@ -179,7 +179,7 @@ func (c *check) fewWaves(k int, _ *Kernel) (Confidence, *finding.Finding) {
 	why := ""
 	switch {
 	case float64(working) < limit:
-		why = fmt.Sprintf("only %d working waves were traced", working)
+		why = fmt.Sprintf("only %s traced", count(int64(working), "working wave"))
 	case len(c.replay.SIMDs) == 1 && c.tt.GfxMajor == 9:
 		why = "all traced waves ran on one SIMD"
 	default:
@@ -365,7 +365,7 @@ func (c *check) architecture() (Confidence, *finding.Finding) {
 	case a.Target == "" && len(a.Candidates) > 1:
 		return High, &finding.Finding{
 			ID: "architecture_open", Severity: finding.Info,
-			Text: fmt.Sprintf("the trace does not say whether this is %s; figures that differ between them are left out", a),
+			Text: fmt.Sprintf("the trace does not say which architecture this is (by its instructions %s); figures that differ between them are left out", a),
 			Fix:  "name it with --device, or keep the agent_info.csv that rocprofv3 writes beside the trace",
 		}
 	}
@@ -382,6 +382,13 @@ func (c *check) estimated() (Confidence, *finding.Finding) {
 		Text: "there are no wave files: what waits waited for is estimated from the code, and waves, issue and matrix utilisation are not known",
 		Fix:  "keep the se*_sm*_sl*_wv*.json files of the dispatch directory",
 	}
+}
+
+func count(n int64, what string) string {
+	if n == 1 {
+		return "1 " + what
+	}
+	return fmt.Sprintf("%d %ss", n, what)
 }
 
 func pct(part, whole int64) float64 {

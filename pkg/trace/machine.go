@@ -186,6 +186,9 @@ type Agent struct {
 	Product string
 	// DeviceID is the PCI device id.
 	DeviceID *int64
+	// Engines is the number of shader engines: shader arrays over arrays per
+	// engine.
+	Engines *int64
 	// CUs, SIMDsPerCU, CUsPerEngine, XCCs, MaxWavesPerSIMD, LDSKiB and
 	// WaveSize are as the driver reports them.
 	CUs, SIMDsPerCU, CUsPerEngine, XCCs, MaxWavesPerSIMD, LDSKiB, WaveSize *int64

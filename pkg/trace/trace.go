@@ -4,6 +4,12 @@ package trace
 type Trace struct {
 	// ThreadTraces are the decoded thread traces, sorted by Path.
 	ThreadTraces []*ThreadTrace
+	// LaunchTables are kernel-trace tables, in the order in which they were
+	// named and found.
+	LaunchTables []*LaunchTable
+	// CodeObjects are code objects, assembly listings and kernels that the
+	// user described, in the same order.
+	CodeObjects []*CodeObject
 	// Notes are remarks about the inputs as a whole.
 	Notes []Note
 }
@@ -16,6 +22,16 @@ func (t *Trace) Damaged() bool {
 	}
 	for _, tt := range t.ThreadTraces {
 		if anyDamaged(tt.Notes) {
+			return true
+		}
+	}
+	for _, lt := range t.LaunchTables {
+		if anyDamaged(lt.Notes) {
+			return true
+		}
+	}
+	for _, co := range t.CodeObjects {
+		if anyDamaged(co.Notes) {
 			return true
 		}
 	}
