@@ -185,7 +185,8 @@ func targetOf(device string) (isa.Target, error) {
 
 // checked notes when the instructions do not exist on the named target.
 func checked(a Arch, candidates []isa.Target, evidence []string) Arch {
-	if len(candidates) > 0 && !slices.Contains(candidates, a.Target) {
+	known := a.Target.Representative()
+	if known != "" && len(candidates) > 0 && !slices.Contains(candidates, known) {
 		a.Conflict = fmt.Sprintf("%s says %s, the instructions exist on %s only (%s)",
 			a.Source, a.Target, Arch{Candidates: candidates}, strings.Join(evidence, "; "))
 	}

@@ -346,7 +346,7 @@ func classTable(id string, k *Kernel) report.Table {
 	for _, s := range k.Stalls {
 		estimated = estimated || s.EstimatedCycles > 0
 		t.Rows = append(t.Rows, []report.Cell{
-			report.Text(s.Title), report.Cycles(s.StallCycles), report.Pct(s.SharePct), report.Cycles(s.EstimatedCycles),
+			classCell(s.Class), report.Cycles(s.StallCycles), report.Pct(s.SharePct), report.Cycles(s.EstimatedCycles),
 		})
 	}
 	if !estimated {
@@ -373,7 +373,7 @@ func instructionTable(id string, k *Kernel) report.Table {
 		in := &k.Instructions[i]
 		t.Rows = append(t.Rows, []report.Cell{
 			report.Int(in.Line), report.Cycles(in.StallCycles), report.Pct(in.SharePct), report.Cycles(in.Hits),
-			optional(in.StallPerHit, 1), report.Cycles(in.LatencyCycles), report.Text(title(in.Class)), report.Text(in.Text),
+			optional(in.StallPerHit, 1), report.Cycles(in.LatencyCycles), classCell(in.Class), report.Text(in.Text),
 		})
 	}
 	return t
@@ -425,7 +425,7 @@ func withLines(t report.Table, k *Kernel) report.Table {
 		}
 		t.Rows = append(t.Rows, []report.Cell{
 			report.Cycles(l.heat()), share, report.Cycles(l.LatencyCycles), report.Cycles(l.Hits),
-			report.Int(l.Instructions), report.Text(title(l.Class)), report.Text(l.Source), report.Text(l.Code),
+			report.Int(l.Instructions), classCell(l.Class), report.Text(l.Source), report.Text(l.Code),
 		})
 	}
 	return t
@@ -462,7 +462,7 @@ func waitTable(id string, k *Kernel) report.Table {
 		w := &k.Waits[i]
 		t.Rows = append(t.Rows, []report.Cell{
 			report.Int(w.Line), report.Cycles(w.Cycles), report.Pct(w.SharePct), report.Cycles(w.Executions),
-			optional(w.MeanCycles, 0), whole(w.P95Cycles), whole(w.MaxCycles), report.Text(title(w.Class)),
+			optional(w.MeanCycles, 0), whole(w.P95Cycles), whole(w.MaxCycles), classCell(w.Class),
 			report.Text(w.Text), report.Text(producersText(w)),
 		})
 	}
@@ -603,7 +603,10 @@ func severity(s finding.Severity) report.Severity {
 	}
 }
 
-func title(c stalls.Class) string { return stalls.InfoOf(c).Title }
+// classCell shows a class's title, and gives programs its id.
+func classCell(c stalls.Class) report.Cell {
+	return report.Cell{Text: stalls.InfoOf(c).Title, Value: string(c)}
+}
 
 func optional(f *float64, decimals int) report.Cell {
 	if f == nil {

@@ -99,9 +99,11 @@ func (f *folder) execute(g *group, s *simd, r *trace.Record, row int) {
 		f.pend.issue(int32(row), o)
 	case wait:
 		st := g.site(row)
-		key := f.pend.retire(o, func(w int, pr producer) {
+		key := f.pend.retire(o, func(w int, pr producer, sure bool) {
 			st.produced(pr)
-			f.edges.produced(o.waits[w].Counter, int(pr.row))
+			if sure {
+				f.edges.produced(o.waits[w].Counter, int(pr.row))
+			}
 		})
 		st.combine(key, 1, r.Stall)
 		st.hist.Add(r.Stall)
@@ -334,8 +336,8 @@ func joined(a, b *Site) *Site {
 }
 
 // edgeCheck compares the rebuilt wait edges of one wave with the decoder's.
-// The decoder writes one edge per counter, lgkmcnt before vmcnt (all 7,496
-// waves of 13 public directories).
+// The decoder writes one edge per counter, lgkmcnt before vmcnt.
+// Source: rocprofiler-sdk att-tool, waitcnt/gfx9.cpp.
 type edgeCheck struct {
 	on     bool
 	differ bool

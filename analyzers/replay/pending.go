@@ -68,10 +68,12 @@ type op struct {
 	class  WaitClass
 	counts []isa.Counter
 	waits  []isa.Wait
+	// unordered operations may return before older ones of their counter.
+	unordered bool
 }
 
 func newOp(in *isa.Inst) op {
-	o := op{counts: in.Counts, waits: in.Waits, class: producerClass[in.Class]}
+	o := op{counts: in.Counts, waits: in.Waits, class: producerClass[in.Class], unordered: returnsInAnyOrder(in.Class)}
 	switch {
 	case in.Class == isa.EndPgm:
 		o.role = endpgm
@@ -85,6 +87,13 @@ func newOp(in *isa.Inst) op {
 	return o
 }
 
+// returnsInAnyOrder: scalar loads return out of order, and flat operations go
+// two ways. Source: LLVM AMDGPUUsage, memory model (lgkmcnt "out of order for
+// SMEM"); rocprofiler-sdk att-tool waitcnt/gfx9.cpp takes the same two.
+func returnsInAnyOrder(c isa.Class) bool {
+	return c == isa.SMEM || c == isa.FlatLoad || c == isa.FlatStore || c == isa.FlatAtomic
+}
+
 // producer is an issued operation that has not been waited for.
 type producer struct {
 	row   int32
@@ -95,22 +104,24 @@ type producer struct {
 const numCounters = int(isa.Tensorcnt) + 1
 
 // pending is the queue of outstanding operations of one wave per counter, in
-// the order of their issue. Every counter is taken to return in order, as the
-// decoder does: for scalar loads, which return out of order, compilers only
-// wait for zero, where the order does not matter.
+// the order of their issue. A counter returns in order unless an operation
+// that does not is among the outstanding ones.
 type pending struct {
-	queues [numCounters][]producer
+	queues    [numCounters][]producer
+	unordered [numCounters]bool
 }
 
 func (p *pending) reset() {
 	for i := range p.queues {
 		p.queues[i] = p.queues[i][:0]
 	}
+	p.unordered = [numCounters]bool{}
 }
 
 func (p *pending) issue(row int32, o *op) {
 	for _, c := range o.counts {
 		p.queues[c] = append(p.queues[c], producer{row, o.class})
+		p.unordered[c] = p.unordered[c] || o.unordered
 	}
 }
 
@@ -123,8 +134,10 @@ const maxWaitCounters = 10
 type combo [maxWaitCounters]uint16
 
 // retire takes from the queues what the wait has to wait for. It calls visit
-// for each of them, counter by counter, and returns the combination.
-func (p *pending) retire(o *op, visit func(w int, pr producer)) combo {
+// for each of them, counter by counter, and returns the combination. A wait
+// for some of several operations that return in any order could be for each of
+// them: all are visited as not sure, and stay outstanding.
+func (p *pending) retire(o *op, visit func(w int, pr producer, sure bool)) combo {
 	var c combo
 	for i, w := range o.waits {
 		q := p.queues[w.Counter]
@@ -132,12 +145,19 @@ func (p *pending) retire(o *op, visit func(w int, pr producer)) combo {
 		if n <= 0 {
 			continue
 		}
+		sure := w.Count == 0 || !p.unordered[w.Counter]
+		if !sure {
+			n = len(q)
+		}
 		slot := min(i, maxWaitCounters-1)
 		for _, pr := range q[:n] {
 			c[slot] |= 1 << pr.class
-			visit(i, pr)
+			visit(i, pr, sure)
 		}
-		p.queues[w.Counter] = q[:copy(q, q[n:])]
+		if sure {
+			p.queues[w.Counter] = q[:copy(q, q[n:])]
+			p.unordered[w.Counter] = p.unordered[w.Counter] && w.Count > 0
+		}
 	}
 	return c
 }

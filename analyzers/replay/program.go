@@ -1,7 +1,10 @@
 package replay
 
 import (
+	"strings"
+
 	"github.com/rocanalyze/rocanalyze/analyzers/code"
+	"github.com/rocanalyze/rocanalyze/pkg/isa"
 	"github.com/rocanalyze/rocanalyze/pkg/trace"
 )
 
@@ -17,8 +20,8 @@ type program struct {
 	// the dense part are in sparse.
 	index  []int32
 	sparse map[int]int32
-	// comparesEdges is set where the decoder's wait edges are known to be
-	// complete: gfx9, where it knows every counter.
+	// comparesEdges is set where the decoder's wait edges follow the same
+	// rules as the rebuilt ones; see decoderKnows.
 	comparesEdges bool
 	noWorkPct     float64
 	noWorkMax     int
@@ -34,6 +37,7 @@ func newProgram(tt *trace.ThreadTrace, l *code.Listing) *program {
 	}
 	for i := range l.Insts {
 		p.ops[i] = newOp(&l.Insts[i])
+		p.comparesEdges = p.comparesEdges && decoderKnows(&l.Insts[i])
 		p.valu[i] = isVALU(l.Insts[i].Class)
 	}
 	for k, kn := range tt.Kernels {
@@ -44,6 +48,21 @@ func newProgram(tt *trace.ThreadTrace, l *code.Listing) *program {
 	}
 	p.indexLines(tt)
 	return p
+}
+
+// decoderKnows is false for instructions that count on vmcnt or lgkmcnt and
+// that the decoder's own wait analysis treats differently: it does not track
+// s_buffer_load and clocks, joins flat operations to either wait, and takes
+// every buffer_* for a memory access.
+// Source: rocprofiler-sdk att-tool, waitcnt/gfx9.cpp, classify.
+func decoderKnows(in *isa.Inst) bool {
+	switch in.Class {
+	case isa.SMEM:
+		return strings.HasPrefix(in.Mnemonic, "s_load") || strings.HasPrefix(in.Mnemonic, "s_store")
+	case isa.FlatLoad, isa.FlatStore, isa.FlatAtomic, isa.CacheControl:
+		return false
+	}
+	return true
 }
 
 // indexLines fills index; a trace numbers its lines almost without gaps, so a
@@ -121,7 +140,7 @@ func (p *program) step(tt *trace.ThreadTrace, pend *pending, sites []*Site, row 
 		pend.issue(int32(row), o)
 	case wait:
 		s := newSite()
-		key := pend.retire(o, func(_ int, pr producer) { s.produced(pr) })
+		key := pend.retire(o, func(_ int, pr producer, _ bool) { s.produced(pr) })
 		if key == (combo{}) && in.StallCycles > waitIssueCycles*in.Hits {
 			key = guess(o)
 		}

@@ -87,7 +87,7 @@ func TestPending(t *testing.T) {
 			continue
 		}
 		var got []int
-		c := p.retire(&code[row], func(_ int, pr producer) { got = append(got, int(pr.row)) })
+		c := p.retire(&code[row], func(_ int, pr producer, _ bool) { got = append(got, int(pr.row)) })
 		if len(got) != len(want[row]) {
 			t.Fatalf("row %d waited for %v, want %v", row, got, want[row])
 		}
@@ -118,10 +118,43 @@ func TestPendingSplit(t *testing.T) {
 		p.issue(int32(i), &code[i])
 	}
 	sum := map[WaitClass]float64{}
-	p.retire(&code[4], func(int, producer) {}).share(func(w WaitClass, f float64) { sum[w] += f })
+	p.retire(&code[4], func(int, producer, bool) {}).share(func(w WaitClass, f float64) { sum[w] += f })
 	for w, want := range map[WaitClass]float64{VMEM: 0.5, SMEM: 1. / 6, LDS: 1. / 6, CrossLane: 1. / 6} {
 		if sum[w] != want {
 			t.Errorf("class %d has %g, want %g", w, sum[w], want)
 		}
+	}
+}
+
+// TestPendingUnordered: a wait for all but one of several operations that
+// return in any order may be for each of them, and none is known to be done.
+func TestPendingUnordered(t *testing.T) {
+	code := ops("s_load_dword s0, s[2:3], 0x0", "ds_read_b32 v0, v1", "s_waitcnt lgkmcnt(1)", "s_waitcnt lgkmcnt(0)", "ds_read_b32 v0, v1", "ds_read_b32 v2, v1", "s_waitcnt lgkmcnt(1)")
+	var p pending
+	p.issue(0, &code[0])
+	p.issue(1, &code[1])
+	for _, c := range []struct {
+		row  int
+		rows []int32
+		sure bool
+	}{{2, []int32{0, 1}, false}, {3, []int32{0, 1}, true}} {
+		var got []int32
+		p.retire(&code[c.row], func(_ int, pr producer, sure bool) {
+			got = append(got, pr.row)
+			if sure != c.sure {
+				t.Errorf("row %d: producer %d sure: %v", c.row, pr.row, sure)
+			}
+		})
+		if len(got) != len(c.rows) {
+			t.Errorf("row %d waits for %v, want %v", c.row, got, c.rows)
+		}
+	}
+	// Nothing out of order is outstanding any more: in order again.
+	p.issue(4, &code[4])
+	p.issue(5, &code[5])
+	var got []int32
+	p.retire(&code[6], func(_ int, pr producer, _ bool) { got = append(got, pr.row) })
+	if len(got) != 1 || got[0] != 4 {
+		t.Errorf("the last wait is for %v, want the older read alone", got)
 	}
 }

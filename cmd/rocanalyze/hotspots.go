@@ -46,7 +46,7 @@ Exit status:
   rocanalyze hotspots --by wait --top 5 traces/
   rocanalyze hotspots --by line --detail --context 5 bugreport.tar.gz
   rocanalyze hotspots --format json --top 0 traces/ | jq '.kernels[].stalls'`,
-		Args: cobra.MinimumNArgs(1),
+		Args: somePath("a dispatch directory, a tree or an archive of them"),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			return a.hotspots(cmd.Context(), f, args)
 		},

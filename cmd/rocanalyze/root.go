@@ -90,7 +90,18 @@ func oneOf(flag, value string, allowed []string) error {
 			return nil
 		}
 	}
-	return fmt.Errorf("%s is %q: use %s", flag, value, strings.Join(allowed, ", "))
+	last := len(allowed) - 1
+	return fmt.Errorf("%s is %q: use %s or %s", flag, value, strings.Join(allowed[:last], ", "), allowed[last])
+}
+
+// somePath refuses a command line without a path.
+func somePath(what string) cobra.PositionalArgs {
+	return func(cmd *cobra.Command, args []string) error {
+		if len(args) == 0 {
+			return fmt.Errorf("no PATH given: name %s (see '%s --help')", what, cmd.CommandPath())
+		}
+		return nil
+	}
 }
 
 // options makes the analysis options from the flags.

@@ -61,7 +61,7 @@ func Run(ctx context.Context, t *trace.Trace, opts Options, analyzers ...*Analyz
 		}
 		res, err := a.Run(p)
 		if err != nil {
-			return nil, fmt.Errorf("%s: %w", a.Name, err)
+			return nil, err
 		}
 		out.results[a] = res
 	}

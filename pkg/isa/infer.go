@@ -126,6 +126,39 @@ var targetRules = []targetRule{
 // matrixSiblings maps targets of the matrix table to inferable targets.
 var matrixSiblings = []struct{ from, to Target }{{"gfx1151", "gfx1150"}, {"gfx1201", "gfx1200"}}
 
+// inferableOf maps a target's prefix to the inferable target with the same
+// instruction set; the first prefix that fits decides.
+var inferableOf = []struct {
+	prefix string
+	target Target
+}{
+	{"gfx906", "gfx906"},
+	{"gfx908", "gfx908"},
+	{"gfx90a", "gfx90a"},
+	{"gfx90", "gfx900"},
+	{"gfx94", "gfx942"},
+	{"gfx950", "gfx950"},
+	{"gfx101", "gfx1010"},
+	{"gfx103", "gfx1030"},
+	{"gfx110", "gfx1100"},
+	{"gfx115", "gfx1150"},
+	{"gfx120", "gfx1200"},
+	{"gfx1250", "gfx1250"},
+	{"gfx1251", "gfx1251"},
+}
+
+// Representative returns the target that InferTarget names for code of t, ""
+// when t is not one that it knows.
+func (t Target) Representative() Target {
+	name := t.processor()
+	for _, r := range inferableOf {
+		if strings.HasPrefix(name, r.prefix) {
+			return r.target
+		}
+	}
+	return ""
+}
+
 // InferTarget returns the targets whose instruction set has all of the
 // instructions, given as disassembled text, in a fixed order, and the evidence:
 // the instruction that narrowed the choice, the reason and its source. Several
@@ -135,7 +168,16 @@ func InferTarget(instructions iter.Seq[string]) (candidates []Target, evidence [
 	seen := make([]bool, len(targetRules))
 	matrices := map[string]bool{}
 	known := false
+	shapes := map[string]bool{}
+	var shape []byte
 	for text := range instructions {
+		shape = appendShape(shape[:0], text)
+		if shapes[string(shape)] {
+			continue
+		}
+		if len(shapes) < maxShapes {
+			shapes[string(shape)] = true
+		}
 		in := Parse(text, "")
 		if in.Class == Unknown {
 			continue
@@ -157,6 +199,23 @@ func InferTarget(instructions iter.Seq[string]) (candidates []Target, evidence [
 		}
 	}
 	return candidates, evidence
+}
+
+// maxShapes bounds the shapes that are remembered; code has a few hundred.
+const maxShapes = 1 << 14
+
+// appendShape appends an instruction's text without the digits of its
+// operands: mnemonic, register files and modifiers, all that a clue can be in.
+func appendShape(b []byte, text string) []byte {
+	operands := false
+	for i := range min(len(text), maxText) {
+		c := text[i]
+		operands = operands || c == ' '
+		if !operands || c < '0' || c > '9' {
+			b = append(b, c)
+		}
+	}
+	return b
 }
 
 // narrow keeps the candidates that are among the targets, and notes why when

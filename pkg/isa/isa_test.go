@@ -574,3 +574,29 @@ func BenchmarkParse(b *testing.B) {
 		i++
 	}
 }
+
+func TestRepresentative(t *testing.T) {
+	for target, want := range map[Target]Target{
+		"gfx1201": "gfx1200", "gfx941": "gfx942", "gfx942:sramecc+:xnack-": "gfx942", "gfx90c": "gfx900", "gfx1036": "gfx1030",
+		"gfx1151": "gfx1150", "gfx1102": "gfx1100", "gfx1251": "gfx1251", "gfx700": "", "": "", "sm_90": "",
+	} {
+		if got := target.Representative(); got != want {
+			t.Errorf("%s is represented by %q, want %q", target, got, want)
+		}
+	}
+	for _, target := range inferable {
+		if got := target.Representative(); got != target {
+			t.Errorf("%s is represented by %q, not by itself", target, got)
+		}
+	}
+}
+
+// TestInferTargetSkipsOnlyRepeats: instructions that differ in numbers alone
+// are looked at once; what they tell must not depend on it.
+func TestInferTargetSkipsOnlyRepeats(t *testing.T) {
+	code := []string{"v_mov_b32_e32 v1, v2", "v_mov_b32_e32 v3, v4", "buffer_load_dwordx4 v2, s[8:11], 0 offen lds", "buffer_load_dwordx4 v[2:5], v0, s[8:11], 0 offen"}
+	together, _ := InferTarget(slices.Values(code))
+	if !slices.Equal(together, []Target{"gfx950"}) {
+		t.Errorf("candidates %v, want gfx950 alone", together)
+	}
+}

@@ -1,0 +1,105 @@
+// Command rocanalyze reads what ROCm's profilers leave behind and says, per
+// kernel, where its cycles go, what they wait for and how far the capture can
+// be trusted. It runs offline: no GPU, no ROCm, no Python.
+//
+// # Hotspots
+//
+// A decoded thread trace is the ui_output_agent_*_dispatch_* directory that
+// rocprofv3 --att writes. Given one, a tree of them, or an archive as attached
+// to a bug report, hotspots ranks instructions, source lines and waits by stall
+// cycles:
+//
+//	$ rocanalyze hotspots --by class fixtures/att/gemm
+//	-- gemm_bf16_64x64x64 ----------------------------------------------------------
+//	trace     fixtures/att/gemm/ui_output_agent_10001_dispatch_7
+//	arch      gfx950 (from gemm_agent_info.csv)
+//	code      151 of 151 instructions executed (100.0 %), 16 of 16 matrix; it names
+//	          84 VGPRs, 0 AGPRs, 32 SGPRs
+//	waves     8 traced of 1024 in the dispatch (8 SIMDs, 2 shader engines)
+//	cycles    latency 59,996 = stall 43,076 (71.8 %) + issue 16,920; idle 896; over
+//	          all waves
+//	waiting   86.7 % of latency = stall + drain at s_endpgm (8,928 cycles, 14.9 %)
+//	SIMD use  issuing 13 % of resident cycles (VALU 5 %); matrix pipe 8.4 %
+//	window    7,808 cycles = 3.904 us at 2.00 GHz, 67 % of the dispatch's 5.790 us
+//	fill      64 waves started on 16 CUs of 16 (100 %); peak 1 per SIMD, mean 1.0 (2
+//	          traced engines)
+//	trust     high
+//
+//	-- What the stall cycles wait for ----------------------------------------------
+//	class         stall cycles  of stall
+//	VMEM wait           21,604     50.2% #####
+//	LDS wait             5,628     13.1% #
+//	VMEM issue           4,276      9.9% #
+//	barrier              3,420      7.9% #
+//	MFMA issue           3,116      7.2% #
+//	LDS issue            2,448      5.7% #
+//	SMEM wait            2,424      5.6% #
+//	s_nop bubble           160      0.4%
+// Waits are classed by what they waited for: the wave files are replayed, and
+// the stall of an s_waitcnt is charged to the loads, stores, LDS or scalar
+// operations that were outstanding. Each wait has its own statistics:
+//
+//	$ rocanalyze hotspots --by wait --top 3 fixtures/att/copy
+//	-- copy_vec4 -------------------------------------------------------------------
+//	trace     fixtures/att/copy/ui_output_agent_10001_dispatch_3
+//	arch      gfx942 (from copy_agent_info.csv)
+//	code      33 of 33 instructions executed (100.0 %); it names 32 VGPRs, 0 AGPRs,
+//	          18 SGPRs
+//	waves     96 traced of 14592 in the dispatch (8 SIMDs, 2 shader engines)
+//	cycles    latency 1,020,292 = stall 568,456 (55.7 %) + issue 451,836; idle
+//	          6,432; over all waves
+//	waiting   99.0 % of latency = stall + drain at s_endpgm (441,184 cycles, 43.2 %)
+//	SIMD use  issuing 5 % of resident cycles (VALU 2 %)
+//	window    30,116 cycles = 15.85 us at 1.90 GHz, 89 % of the dispatch's 17.75 us
+//	fill      912 waves started on 19 CUs of 19 (100 %); peak 8 per SIMD, mean 5.0
+//	          (2 traced engines)
+//	trust     high
+//
+//	-- Waits that cost most --------------------------------------------------------
+//	line   cycles  share  count  mean    p95     max  class
+//	  33  441,184  43.7%     96  4596  6,840   7,120  store drain
+//	  22  397,096  39.3%     96  4136  9,776  10,460  VMEM wait
+//	   6   30,012   3.0%     96   313    360     364  SMEM wait
+//	cycles: stall, or the drain at s_endpgm; share of all stall and drain; mean,
+//	p95, max per execution
+//
+//	line  wait                  waits for
+//	  33  s_endpgm
+//	  22  s_waitcnt vmcnt(3)    global_load_dwordx4@12
+//	   6  s_waitcnt lgkmcnt(0)  s_load_dwordx4@1 s_load_dword@2
+// A capture is checked before it is ranked. Here three of four waves found no
+// work; they are left out of the rankings, and said:
+//
+//	$ rocanalyze hotspots --by class fixtures/att/early
+//	-- scaled_relu_rows ------------------------------------------------------------
+//	trace     fixtures/att/early/ui_output_agent_10001_dispatch_5
+//	arch      gfx942 (from early_agent_info.csv)
+//	code      30 of 30 instructions executed (100.0 %); it names 12 VGPRs, 0 AGPRs,
+//	          14 SGPRs
+//	waves     12 traced of 3648 in the dispatch (4 SIMDs, 1 shader engine)
+//	cycles    latency 39,704 = stall 34,096 (85.9 %) + issue 5,608; idle 1,088; over
+//	          all waves
+//	waiting   95.4 % of latency = stall + drain at s_endpgm (3,784 cycles, 9.5 %)
+//	SIMD use  issuing 5 % of resident cycles (VALU 3 %)
+//	window    13,036 cycles = 6.208 us at 2.10 GHz, 77 % of the dispatch's 8.097 us
+//	fill      108 waves started on 9 CUs of 10 (90 %); peak 3 per SIMD, mean 1.1 (1
+//	          traced engine)
+//	trust     high
+//
+//	-- What the stall cycles wait for ----------------------------------------------
+//	class       stall cycles  of stall
+//	VMEM wait         16,194     47.5% #####
+//	store wait        13,754     40.3% ####
+//	SMEM wait          4,148     12.2% #
+// # Output
+//
+// Text fits the terminal (COLUMNS, else its width, else 80). --format json
+// gives the full result for scripts, csv one table with raw values, markdown
+// something to paste into a pull request. Results go to standard output,
+// everything else to standard error.
+//
+// # Exit status
+//
+// 0: done. 2: bad usage, or an input that could not be read whole; what could
+// be read is printed. 3: readable, but nothing can be said.
+package main
