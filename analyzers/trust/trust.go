@@ -110,7 +110,7 @@ func run(p *analysis.Pass) (any, error) {
 func spread(insts []trace.Instruction, collapsePct float64) LineSpread {
 	s := LineSpread{Total: len(insts)}
 	count := map[trace.Frame]int{}
-	top := 0
+	var top trace.Frame
 	for i := range insts {
 		frames := trace.Frames(insts[i].Source)
 		if len(frames) == 0 {
@@ -119,13 +119,13 @@ func spread(insts []trace.Instruction, collapsePct float64) LineSpread {
 		s.Mapped++
 		f := frames[0]
 		count[f]++
-		if count[f] > top {
-			top = count[f]
-			s.Top = frameText(f)
+		if count[f] > count[top] {
+			top = f
 		}
 	}
-	if s.Total > 0 {
-		s.TopPct = 100 * float64(top) / float64(s.Total)
+	if s.Mapped > 0 {
+		s.Top = frameText(top)
+		s.TopPct = 100 * float64(count[top]) / float64(s.Total)
 	}
 	s.Collapsed = len(count) > 0 && s.TopPct >= collapsePct
 	return s

@@ -1,0 +1,245 @@
+package ingest
+
+import (
+	"archive/tar"
+	"archive/zip"
+	"bytes"
+	"compress/gzip"
+	"context"
+	"errors"
+	"os"
+	"path/filepath"
+	"slices"
+	"sort"
+	"strings"
+	"testing"
+	"testing/fstest"
+
+	"github.com/rocanalyze/rocanalyze/pkg/trace"
+)
+
+func gzipped(t testing.TB, text string) string {
+	t.Helper()
+	var b bytes.Buffer
+	w := gzip.NewWriter(&b)
+	if _, err := w.Write([]byte(text)); err != nil {
+		t.Fatal(err)
+	}
+	if err := w.Close(); err != nil {
+		t.Fatal(err)
+	}
+	return b.String()
+}
+
+func sortedNames(files map[string]string) []string {
+	var names []string
+	for name := range files {
+		names = append(names, name)
+	}
+	sort.Strings(names)
+	return names
+}
+
+func tarOf(t testing.TB, files map[string]string) string {
+	t.Helper()
+	var b bytes.Buffer
+	w := tar.NewWriter(&b)
+	for _, name := range sortedNames(files) {
+		h := &tar.Header{Name: name, Mode: 0o644, Size: int64(len(files[name])), Typeflag: tar.TypeReg}
+		if strings.HasSuffix(name, "@") {
+			h = &tar.Header{Name: strings.TrimSuffix(name, "@"), Typeflag: tar.TypeSymlink, Linkname: files[name]}
+		}
+		if err := w.WriteHeader(h); err != nil {
+			t.Fatal(err)
+		}
+		if h.Size > 0 {
+			if _, err := w.Write([]byte(files[name])); err != nil {
+				t.Fatal(err)
+			}
+		}
+	}
+	if err := w.Close(); err != nil {
+		t.Fatal(err)
+	}
+	return b.String()
+}
+
+func zipOf(t testing.TB, files map[string]string) string {
+	t.Helper()
+	var b bytes.Buffer
+	w := zip.NewWriter(&b)
+	for _, name := range sortedNames(files) {
+		f, err := w.Create(name)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if _, err := f.Write([]byte(files[name])); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if err := w.Close(); err != nil {
+		t.Fatal(err)
+	}
+	return b.String()
+}
+
+func TestOpenArchives(t *testing.T) {
+	inner := captureFiles("run/" + dispatch)
+	inner["run/1_agent_info.csv"] = "Node_Id,Agent_Type,Name\n2,GPU,gfx950\n"
+	atRoot := map[string]string{}
+	for name, text := range captureFiles("x") {
+		atRoot[strings.TrimPrefix(name, "x/")] = text
+	}
+	dotted := map[string]string{}
+	for name, text := range inner {
+		dotted["./"+name] = text
+	}
+	unsafe := captureFiles("run/" + dispatch)
+	unsafe["../"+dispatch+"2/code.json"] = codeJSON
+	unsafe["/"+dispatch+"3/code.json"] = codeJSON
+	root := write(t, map[string]string{
+		"a.tar.gz": gzipped(t, tarOf(t, dotted)), "a.tgz.bin": gzipped(t, tarOf(t, inner)), "a.tar": tarOf(t, inner), "a.zip": zipOf(t, inner),
+		"root.zip": zipOf(t, atRoot), "root.tar": tarOf(t, atRoot),
+		"unsafe.tar": tarOf(t, unsafe), "unsafe.zip": zipOf(t, unsafe),
+	})
+	for file, inside := range map[string]string{
+		"a.tar.gz": "/run/" + dispatch, "a.tgz.bin": "/run/" + dispatch, "a.tar": "/run/" + dispatch, "a.zip": "/run/" + dispatch,
+		"root.zip": "", "root.tar": "", "unsafe.tar": "/run/" + dispatch, "unsafe.zip": "/run/" + dispatch,
+	} {
+		t.Run(file, func(t *testing.T) {
+			path := filepath.Join(root, file)
+			tr, err := Open(context.Background(), []string{path, path}, Options{})
+			if err != nil {
+				t.Fatal(err)
+			}
+			if got := paths(tr); !slices.Equal(got, []string{filepath.ToSlash(path) + inside}) {
+				t.Fatalf("%q", got)
+			}
+			tt := tr.ThreadTraces[0]
+			checkCapture(t, tt)
+			if strings.HasPrefix(file, "a.") && (len(tt.Agents) != 1 || tt.Agents[0].Origin.File != filepath.ToSlash(path)+"/run/1_agent_info.csv") {
+				t.Errorf("agents %+v", tt.Agents)
+			}
+			if strings.HasPrefix(file, "unsafe") != (len(tr.Notes) == 1 && strings.HasPrefix(tr.Notes[0].Text, "2 members are left out")) {
+				t.Errorf("notes %v", tr.Notes)
+			}
+		})
+	}
+	entries, err := os.ReadDir(root)
+	if err != nil || len(entries) != 8 {
+		t.Errorf("something was written: %v, %v", entries, err)
+	}
+}
+
+func TestTruncatedTar(t *testing.T) {
+	files := captureFiles(dispatch)
+	files["z/"+dispatch+"/code.json"] = strings.Repeat(" ", 4096) + codeJSON
+	whole := tarOf(t, files)
+	root := write(t, map[string]string{"cut.tar": whole[:len(whole)-4096]})
+	tr, err := Open(context.Background(), []string{filepath.Join(root, "cut.tar")}, Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if len(tr.ThreadTraces) != 1 || len(tr.Notes) != 1 || tr.Notes[0].Level != trace.Damage || !strings.Contains(tr.Notes[0].Text, "breaks off") {
+		t.Errorf("%v, notes %v", paths(tr), tr.Notes)
+	}
+	checkCapture(t, tr.ThreadTraces[0])
+}
+
+func TestArchiveLimits(t *testing.T) {
+	small := limits{file: 1 << 10, total: 4 << 10, members: 8}
+	many := map[string]string{}
+	for _, c := range "abcdefghi" {
+		many[string(c)+".json"] = ""
+	}
+	for name, files := range map[string]map[string]string{
+		"one large member":    {"a.json": strings.Repeat("x", 8<<10)},
+		"many members":        many,
+		"much in all":         {"a.json": strings.Repeat("x", 1<<10), "b.json": strings.Repeat("x", 1<<10), "c.json": strings.Repeat("x", 1<<10), "d.json": strings.Repeat("x", 1<<10), "e.json": strings.Repeat("x", 1<<10)},
+		"much that is no use": {"a.att": strings.Repeat("x", 16<<10), "b.json": "", "c.json": ""},
+	} {
+		_, _, err := readGzip(strings.NewReader(gzipped(t, tarOf(t, files))), small)
+		if !errors.Is(err, errBomb) {
+			t.Errorf("%s: tar: %v", name, err)
+		}
+		if name == "much that is no use" {
+			continue // zip members that are not opened are not unpacked
+		}
+		if _, _, err := readZip([]byte(zipOf(t, files)), small); !errors.Is(err, errBomb) {
+			t.Errorf("%s: zip: %v", name, err)
+		}
+	}
+}
+
+func TestSafeName(t *testing.T) {
+	for name, want := range map[string]string{
+		"a/b": "a/b", "./a/b": "a/b", "a//b": "a/b", "a/./b": "a/b", "a..b/c": "a..b/c", "a/b/": "a/b",
+		"../a": "", "a/../b": "", "/a": "", "": "", `a\b`: "", `C:\a`: "", "a/\x00": "",
+	} {
+		got, ok := safeName(name)
+		if ok != (want != "") || ok && got != want {
+			t.Errorf("%q: %q %v, want %q", name, got, ok, want)
+		}
+	}
+}
+
+func TestMemFS(t *testing.T) {
+	m := newMemFS()
+	for name, ok := range map[string]bool{"a/b/c.json": true, "a/d.json": true, "e.json": true} {
+		if m.add(name, []byte("x")) != ok {
+			t.Errorf("add %s", name)
+		}
+	}
+	for _, name := range []string{"a/d.json", "a/b", "a/d.json/x", "e.json/x/y"} {
+		if m.add(name, nil) {
+			t.Errorf("%s was added", name)
+		}
+	}
+	if err := fstest.TestFS(m, "a/b/c.json", "a/d.json", "e.json"); err != nil {
+		t.Error(err)
+	}
+}
+
+// FuzzArchive checks that no archive leads to a panic or to a name outside.
+func FuzzArchive(f *testing.F) {
+	files := captureFiles("run/" + dispatch)
+	files["../x/code.json"] = codeJSON
+	files["link.json@"] = "/etc/passwd"
+	f.Add([]byte(tarOf(f, files)))
+	f.Add([]byte(gzipped(f, tarOf(f, files))))
+	delete(files, "link.json@")
+	f.Add([]byte(zipOf(f, files)))
+	f.Fuzz(func(t *testing.T, b []byte) {
+		lim := limits{file: 1 << 16, total: 1 << 18, members: 100}
+		o := opener{ctx: context.Background(), tr: &trace.Trace{}, seen: map[string]bool{}}
+		for _, read := range []func() error{
+			func() error {
+				fsys, _, err := readZip(b, lim)
+				if err == nil {
+					err = o.tree(fsys, "a", "a", "/zip")
+				}
+				return err
+			},
+			func() error {
+				fsys, _, err := readTar(bytes.NewReader(b), lim)
+				if err == nil {
+					err = o.tree(fsys, "a", "a", "/tar")
+				}
+				return err
+			},
+			func() error {
+				_, _, err := readGzip(bytes.NewReader(b), lim)
+				return err
+			},
+		} {
+			if err := read(); err != nil {
+				continue
+			}
+			for _, tt := range o.tr.ThreadTraces {
+				if elements := strings.Split(tt.Path, "/"); elements[0] != "a" || slices.Contains(elements, "..") {
+					t.Fatalf("path %q", tt.Path)
+				}
+			}
+		}
+	})
+}

@@ -1,0 +1,620 @@
+package att
+
+import (
+	"fmt"
+	"math"
+	"strings"
+
+	"github.com/rocanalyze/rocanalyze/pkg/trace"
+)
+
+// Bounds of code.json beyond its size in bytes.
+const (
+	maxRows    = 1 << 22
+	maxReasons = 64
+	maxLine    = math.MaxInt32
+	// bytesPerRow guesses how many rows to make room for.
+	bytesPerRow = 128
+)
+
+// column is what a cell of a row of code.json means.
+type column uint8
+
+const (
+	colOther column = iota
+	colISA
+	colLine
+	colSource
+	colObject
+	colVaddr
+	colHits
+	colLatency
+	colStall
+	colIdle
+	colService
+	colIssued
+	colStalled
+	colReasons
+)
+
+// columnNames are the header's names in lower case. The program-counter
+// samples have two generations of names.
+var columnNames = [...]struct {
+	name string
+	col  column
+}{
+	{"isa", colISA},
+	{"linenumber", colLine},
+	{"source", colSource},
+	{"codeobj", colObject},
+	{"vaddr", colVaddr},
+	{"hit", colHits},
+	{"latency", colLatency},
+	{"stall", colStall},
+	{"idle", colIdle},
+	{"servicetype", colService},
+	{"issued", colIssued},
+	{"stalled", colStalled},
+	{"notissuedreasons", colReasons},
+	{"pc_issued", colIssued},
+	{"pc_stalled", colStalled},
+	{"stall_reasons", colReasons},
+}
+
+// requiredColumns are those without which a row says nothing.
+var requiredColumns = [...]column{colISA, colLine, colHits, colLatency, colStall}
+
+const defaultHeader = "ISA, _, LineNumber, Source, Codeobj, Vaddr, Hit, Latency, Stall, Idle"
+
+// columnSet is a set of columns.
+type columnSet uint32
+
+func (s columnSet) has(c column) bool { return s>>c&1 != 0 }
+func (s *columnSet) add(c column)     { *s |= 1 << c }
+
+// parseColumns resolves the names of a header. A name that comes twice counts
+// once.
+func parseColumns(names []string) []column {
+	cols := make([]column, len(names))
+	var seen columnSet
+	for i, name := range names {
+		name = strings.ToLower(strings.TrimSpace(name))
+		for _, known := range columnNames {
+			if known.name == name && !seen.has(known.col) {
+				cols[i] = known.col
+				seen.add(known.col)
+			}
+		}
+	}
+	return cols
+}
+
+func setOf(cols []column) columnSet {
+	var s columnSet
+	for _, c := range cols {
+		if c != colOther {
+			s.add(c)
+		}
+	}
+	return s
+}
+
+// codeDocument is what code.json holds.
+type codeDocument struct {
+	version string
+	state   trace.CodeState
+	flavour trace.Flavour
+	code    []trace.Instruction
+	kernels []trace.Kernel
+}
+
+// symbol is an entry of the "kernels" list of newer documents.
+type symbol struct {
+	object, address int64
+	name, demangled string
+}
+
+// codeReader reads code.json in two passes: the first finds the parts, because
+// the header may come after the rows, the second reads the rows.
+type codeReader struct {
+	cursor
+	cols    []column
+	want    columnSet
+	strings map[string]string
+	symbols []symbol
+	reasons [maxReasons]int64
+
+	doc      codeDocument
+	labelled bool
+	open     bool // the last kernel still takes rows
+	rows     int
+	bad      int
+	firstBad string
+	services int64 // rows of a sampling service
+	notes    *notes
+}
+
+// readCode reads the bytes of code.json.
+func readCode(b []byte, n *notes) codeDocument {
+	r := &codeReader{cursor: cursor{b: b}, strings: map[string]string{}, notes: n}
+	start, ok := r.find()
+	switch {
+	case start < 0 && !ok:
+		n.add(trace.Damage, "code.json", "%s: no instruction can be read", r.place())
+		r.doc.state = trace.CodeUnreadable
+	case start < 0:
+		n.add(trace.Damage, "code.json", `there is no "code" list: no instruction can be read`)
+		r.doc.state = trace.CodeUnreadable
+	default:
+		r.readList(start, !ok)
+	}
+	if r.badUTF8 {
+		n.add(trace.Warning, "code.json", "some text is not UTF-8: the bytes in question show as U+FFFD")
+	}
+	return r.doc
+}
+
+// find reads the top level: header, version and kernel list are kept, and
+// start says where the rows are, -1 if they were not met. ok is false when the
+// document is damaged.
+func (r *codeReader) find() (start int, ok bool) {
+	start = -1
+	ok = r.object(func(key []byte) bool {
+		switch string(key) {
+		case "code":
+			r.peek()
+			start = r.i
+			return r.skip()
+		case "header":
+			return r.header()
+		case "version":
+			return r.stringOr(&r.doc.version)
+		case "kernels":
+			return r.kernelList()
+		default:
+			return r.skip()
+		}
+	}) && r.end()
+	return start, ok
+}
+
+// stringOr reads a string into s; any other value is skipped.
+func (r *codeReader) stringOr(s *string) bool {
+	if r.peek() != '"' {
+		*s = ""
+		return r.skip()
+	}
+	text, ok := r.str()
+	*s = string(text)
+	return ok
+}
+
+// header reads "ISA, _, ..." or ["ISA", "_", ...].
+func (r *codeReader) header() bool {
+	var names []string
+	switch r.peek() {
+	case '"':
+		text, ok := r.str()
+		if !ok {
+			return false
+		}
+		names = strings.Split(string(text), ",")
+	case '[':
+		if !r.array(func() bool {
+			var name string
+			ok := r.stringOr(&name)
+			names = append(names, name)
+			return ok
+		}) {
+			return false
+		}
+	default:
+		return r.skip()
+	}
+	r.cols = parseColumns(names)
+	return true
+}
+
+// kernelList reads the "kernels" of newer documents; entries of another shape
+// are passed over.
+func (r *codeReader) kernelList() bool {
+	r.symbols = nil
+	if r.peek() != '[' {
+		return r.skip()
+	}
+	return r.array(func() bool {
+		if r.peek() != '{' {
+			return r.skip()
+		}
+		var s symbol
+		ok := r.object(func(key []byte) bool {
+			switch string(key) {
+			case "codeobj":
+				return r.intOr(&s.object)
+			case "address":
+				return r.intOr(&s.address)
+			case "name":
+				return r.stringOr(&s.name)
+			case "demangled":
+				return r.stringOr(&s.demangled)
+			default:
+				return r.skip()
+			}
+		})
+		if len(r.symbols) < maxRows && s.name+s.demangled != "" {
+			r.symbols = append(r.symbols, s)
+		}
+		return ok
+	})
+}
+
+// intOr reads an integer into v; any other value is skipped.
+func (r *codeReader) intOr(v *int64) bool {
+	m := r.mark()
+	var ok bool
+	if *v, ok = r.int(); ok {
+		return true
+	}
+	r.reset(m)
+	return r.skip()
+}
+
+// readList reads the rows at start. damaged says that the first pass did not
+// reach the end of the document.
+func (r *codeReader) readList(start int, damaged bool) {
+	end, why := r.i, r.why
+	r.reset(mark{i: start})
+	if r.null() {
+		r.doc.state = trace.CodeNull
+		r.noteCut(damaged, end, why)
+		return
+	}
+	if r.peek() != '[' {
+		r.notes.add(trace.Damage, "code.json", `"code" is not a list: no instruction can be read`)
+		r.doc.state = trace.CodeUnreadable
+		return
+	}
+	if !r.resolveColumns(start) {
+		r.doc.state = trace.CodeUnreadable
+		return
+	}
+	r.doc.code = make([]trace.Instruction, 0, (len(r.b)-start)/bytesPerRow)
+	complete := r.array(r.readRow)
+	if !complete {
+		damaged, end, why = true, r.i, r.why
+	}
+	r.noteCut(damaged, end, why)
+	r.finish(complete)
+}
+
+func (r *codeReader) noteCut(damaged bool, at int, why string) {
+	if damaged {
+		r.notes.add(trace.Damage, fmt.Sprintf("code.json: byte %d", at), "%s: what follows is lost, %d rows before it are used", why, r.rows)
+	}
+}
+
+// resolveColumns settles which cell means what before the first row is read.
+func (r *codeReader) resolveColumns(start int) bool {
+	if r.cols == nil {
+		r.cols = parseColumns(strings.Split(defaultHeader, ","))
+	}
+	if len(r.cols) == 10 && !setOf(r.cols).has(colReasons) && r.firstRowSamples() {
+		r.cols = append(r.cols, colIssued, colStalled, colReasons)
+	}
+	r.reset(mark{i: start})
+	r.want = setOf(r.cols)
+	for _, c := range requiredColumns {
+		if !r.want.has(c) {
+			r.notes.add(trace.Damage, "code.json", "the header has no column %q: no instruction can be read", nameOf(c))
+			return false
+		}
+	}
+	if !r.want.has(colIdle) {
+		r.notes.add(trace.Warning, "code.json", "the header has no Idle column: idle cycles show as 0")
+	}
+	return true
+}
+
+func nameOf(c column) string {
+	for _, known := range columnNames {
+		if known.col == c {
+			return known.name
+		}
+	}
+	return "_"
+}
+
+// firstRowSamples reports whether the first row has the shape of a
+// program-counter sample without the header saying so: 13 cells, the last one
+// a list, two numbers before it.
+func (r *codeReader) firstRowSamples() bool {
+	if !r.byte('[', "") || r.peek() != '[' {
+		return false
+	}
+	var starts []byte // of each cell
+	ok := r.array(func() bool {
+		starts = append(starts, r.peek())
+		return r.skip()
+	})
+	return ok && len(starts) == 13 && isDigit(starts[10]) && isDigit(starts[11]) && starts[12] == '['
+}
+
+// cells is one row before it is checked.
+type cells struct {
+	got         columnSet
+	isa, source string
+	num         [colReasons]int64
+	reasons     []int64 // valid until the next row
+}
+
+// readRow reads one row. A row that is not understood is counted and skipped;
+// the result is false only where the text itself is broken.
+func (r *codeReader) readRow() bool {
+	m := r.mark()
+	r.rows++
+	var w cells
+	problem := r.readCells(&w)
+	if problem == "" {
+		problem = r.check(&w)
+	}
+	if problem != "" {
+		r.reset(m)
+		if !r.skip() {
+			r.rows--
+			return false
+		}
+		if r.bad++; r.bad == 1 {
+			r.firstBad = fmt.Sprintf("row %d: %s", r.rows, problem)
+		}
+		return true
+	}
+	if len(r.doc.code) >= maxRows {
+		return r.fail("too many rows")
+	}
+	r.take(&w)
+	return true
+}
+
+// readCells reads a row's cells by the columns; problem is "" when all could
+// be read.
+func (r *codeReader) readCells(w *cells) (problem string) {
+	if r.peek() != '[' {
+		return "not a list"
+	}
+	cell := 0
+	ok := r.array(func() bool {
+		col := colOther
+		if cell < len(r.cols) {
+			col = r.cols[cell]
+		}
+		cell++
+		if col == colOther {
+			return r.skip()
+		}
+		w.got.add(col)
+		return r.readCell(col, w)
+	})
+	if !ok {
+		return r.why
+	}
+	if w.got != r.want {
+		return fmt.Sprintf("%d cells instead of %d", cell, len(r.cols))
+	}
+	return ""
+}
+
+func (r *codeReader) readCell(col column, w *cells) (ok bool) {
+	switch col {
+	case colISA:
+		w.isa, ok = r.text()
+		return ok
+	case colSource:
+		if r.null() {
+			return true
+		}
+		w.source, ok = r.text()
+		return ok
+	case colReasons:
+		if r.null() {
+			return true
+		}
+		n, ok := r.ints(r.reasons[:])
+		w.reasons = r.reasons[:min(n, maxReasons)]
+		return ok
+	default:
+		w.num[col], ok = r.int()
+		return ok
+	}
+}
+
+// text reads a string; equal strings share their memory.
+func (r *codeReader) text() (string, bool) {
+	b, ok := r.str()
+	if !ok {
+		return "", false
+	}
+	s, ok := r.strings[string(b)]
+	if !ok {
+		s = string(b)
+		r.strings[s] = s
+	}
+	return s, true
+}
+
+// check applies the ranges that the rest of the program relies on.
+func (r *codeReader) check(w *cells) (problem string) {
+	if line := w.num[colLine]; line < 0 || line > maxLine {
+		return fmt.Sprintf("line number %d", line)
+	}
+	for c := colHits; c <= colIdle; c++ {
+		if w.num[c] < 0 {
+			return fmt.Sprintf("negative %s %d", nameOf(c), w.num[c])
+		}
+	}
+	return ""
+}
+
+// take adds a row to the code: a label opens a kernel, an instruction goes to
+// the kernel that is open.
+func (r *codeReader) take(w *cells) {
+	object, vaddr := w.num[colObject], w.num[colVaddr]
+	if label, ok := strings.CutPrefix(w.isa, ";"); ok {
+		r.labelled = true
+		r.openKernel(trace.Kernel{Symbol: strings.TrimSpace(label), Demangled: w.source, CodeObject: object, Vaddr: vaddr})
+		return
+	}
+	inst := trace.Instruction{
+		Line: int(w.num[colLine]), Text: w.isa, Source: w.source, CodeObject: object, Vaddr: vaddr,
+		Counts: trace.Counts{
+			Hits: w.num[colHits], LatencyCycles: w.num[colLatency],
+			StallCycles: w.num[colStall], IdleCycles: w.num[colIdle],
+		},
+	}
+	if r.want.has(colReasons) || r.want.has(colIssued) || r.want.has(colStalled) {
+		inst.PC = &trace.PCSamples{
+			Issued: w.num[colIssued], Stalled: w.num[colStalled],
+			Reasons: append([]int64(nil), w.reasons...),
+		}
+	}
+	if w.num[colService] != 0 {
+		r.services++
+	}
+	// A row of another code object is not part of the labelled symbol: the
+	// profiler appends program counters for which it found no symbol.
+	if !r.open || r.lastKernel().CodeObject != object && !r.adopt(object) {
+		r.openKernel(trace.Kernel{CodeObject: object, Vaddr: vaddr})
+	}
+	r.doc.code = append(r.doc.code, inst)
+}
+
+func (r *codeReader) lastKernel() *trace.Kernel { return &r.doc.kernels[len(r.doc.kernels)-1] }
+
+// adopt gives a label without a code object that of its first instruction.
+func (r *codeReader) adopt(object int64) bool {
+	k := r.lastKernel()
+	if k.CodeObject != 0 || k.First != len(r.doc.code) {
+		return false
+	}
+	k.CodeObject = object
+	return true
+}
+
+func (r *codeReader) openKernel(k trace.Kernel) {
+	r.closeKernel()
+	k.First = len(r.doc.code)
+	r.doc.kernels = append(r.doc.kernels, k)
+	r.open = true
+}
+
+// closeKernel ends the open kernel; a label without instructions names none.
+func (r *codeReader) closeKernel() {
+	if !r.open {
+		return
+	}
+	k := r.lastKernel()
+	if k.Last = len(r.doc.code); k.Last == k.First {
+		r.doc.kernels = r.doc.kernels[:len(r.doc.kernels)-1]
+	}
+	r.open = false
+}
+
+// finish settles what depends on all rows.
+func (r *codeReader) finish(complete bool) {
+	r.closeKernel()
+	r.nameKernels()
+	r.settleFlavour()
+	r.noteBadRows()
+	r.noteSharedLines()
+	switch {
+	case len(r.doc.code) > 0:
+		r.doc.state = trace.CodeRead
+	case complete && r.bad == 0:
+		r.doc.state = trace.CodeEmpty
+	default:
+		r.doc.state = trace.CodeUnreadable
+	}
+}
+
+func (r *codeReader) noteBadRows() {
+	if r.bad > 0 {
+		r.notes.add(trace.Damage, "code.json", "%d of %d rows cannot be understood and are left out (first: %s)", r.bad, r.rows, r.firstBad)
+	}
+}
+
+// settleFlavour tells samples from cycles. A document may have the columns of
+// both; samples are what it is about unless it holds cycles.
+func (r *codeReader) settleFlavour() {
+	if len(r.doc.code) == 0 || r.doc.code[0].PC == nil {
+		return
+	}
+	var sum trace.Counts
+	var samples int64
+	for i := range r.doc.code {
+		sum.Add(r.doc.code[i].Counts)
+		samples += r.doc.code[i].PC.Issued + r.doc.code[i].PC.Stalled
+	}
+	if sum.LatencyCycles == 0 {
+		r.doc.flavour = trace.Samples
+		return
+	}
+	if samples > 0 || r.services > 0 {
+		r.notes.add(trace.Info, "code.json", "the rows hold cycles and program-counter samples: the cycles are used")
+	}
+}
+
+// noteSharedLines warns when wave records cannot tell two rows apart.
+func (r *codeReader) noteSharedLines() {
+	last, ordered := -1, true
+	for i := range r.doc.code {
+		ordered = ordered && r.doc.code[i].Line > last
+		last = r.doc.code[i].Line
+	}
+	if ordered {
+		return
+	}
+	seen := make(map[int]bool, len(r.doc.code))
+	shared := 0
+	for i := range r.doc.code {
+		if line := r.doc.code[i].Line; seen[line] {
+			shared++
+		} else {
+			seen[line] = true
+		}
+	}
+	if shared > 0 {
+		r.notes.add(trace.Warning, "code.json", "%d rows share their line number with another row: wave records cannot tell them apart", shared)
+	}
+}
+
+// nameKernels uses the "kernels" list where the rows have no labels.
+func (r *codeReader) nameKernels() {
+	if len(r.symbols) == 0 {
+		return
+	}
+	type place struct{ object, address int64 }
+	at := make(map[place]symbol, len(r.symbols))
+	for _, s := range r.symbols {
+		at[place{s.object, s.address}] = s
+	}
+	if !r.labelled {
+		r.doc.kernels = r.doc.kernels[:0]
+		for i := range r.doc.code {
+			inst := &r.doc.code[i]
+			_, entry := at[place{inst.CodeObject, inst.Vaddr}]
+			if entry || i == 0 || r.lastKernel().CodeObject != inst.CodeObject {
+				r.doc.kernels = append(r.doc.kernels, trace.Kernel{CodeObject: inst.CodeObject, Vaddr: inst.Vaddr, First: i})
+			}
+			r.lastKernel().Last = i + 1
+		}
+	}
+	for i := range r.doc.kernels {
+		k := &r.doc.kernels[i]
+		s := at[place{k.CodeObject, k.Vaddr}]
+		if k.Symbol == "" {
+			k.Symbol = s.name
+		}
+		if k.Demangled == "" && k.Symbol == s.name {
+			k.Demangled = s.demangled
+		}
+	}
+}

@@ -1,0 +1,329 @@
+package att
+
+import (
+	"cmp"
+	"slices"
+	"sort"
+	"strconv"
+	"strings"
+
+	"github.com/rocanalyze/rocanalyze/pkg/trace"
+)
+
+// The fields of an occupancy row, in the order of the older schema, which has
+// no "occupancy_fields".
+const (
+	fieldTime = iota
+	fieldCU
+	fieldSIMD
+	fieldSlot
+	fieldStart
+	fieldKernel
+	fieldCount
+)
+
+// occupancyFields are the names in "occupancy_fields". Source: rocprofiler-sdk
+// att-tool, occupancy.cpp.
+var occupancyFields = [...]struct {
+	name  string
+	field int
+}{
+	{"time", fieldTime},
+	{"cu", fieldCU},
+	{"simd", fieldSIMD},
+	{"wave_id", fieldSlot},
+	{"slot", fieldSlot},
+	{"start", fieldStart},
+	{"kernel_id", fieldKernel},
+}
+
+// maxRowFields bounds the length of an occupancy row that is looked at.
+const maxRowFields = 64
+
+// waveEvent is the start or the end of a wave.
+type waveEvent struct {
+	time   int64
+	kernel int64
+	cu     int16
+	simd   uint8
+	slot   uint8
+	start  bool
+}
+
+// occupancyReader reads occupancy.json in two passes, because the names of the
+// fields may come after the rows.
+type occupancyReader struct {
+	cursor
+	starts map[int]int // byte of each engine's rows
+	at     [fieldCount]int
+	width  int // cells that a row must have
+	names  map[int64]string
+
+	events  []waveEvent
+	skipped int
+	kernels map[int64]int64
+}
+
+// readOccupancy sums the bytes of occupancy.json. Kernel names that the decoder
+// could not resolve are looked up in kernels.
+func readOccupancy(b []byte, kernels []trace.Kernel, n *notes) *trace.Occupancy {
+	const file = "occupancy.json"
+	r := &occupancyReader{
+		cursor: cursor{b: b}, starts: map[int]int{}, at: [...]int{0, 1, 2, 3, 4, 5}, width: fieldCount,
+		names: map[int64]string{}, kernels: map[int64]int64{},
+	}
+	complete := r.object(r.member) && r.end()
+	if !complete {
+		n.add(trace.Damage, file, "%s: the rows before it are used", r.place())
+	}
+	if r.width == 0 {
+		n.add(trace.Damage, file, `"occupancy_fields" lacks one of time, cu, simd, wave_id, start, kernel_id: left out`)
+		return nil
+	}
+	engines := make([]int, 0, len(r.starts))
+	for se := range r.starts {
+		engines = append(engines, se)
+	}
+	slices.Sort(engines)
+	occ := &trace.Occupancy{}
+	for _, se := range engines {
+		occ.Engines = append(occ.Engines, r.engine(se))
+	}
+	occ.Skipped = r.skipped
+	if r.skipped > 0 {
+		n.add(trace.Damage, file, "%d rows cannot be understood and are left out", r.skipped)
+	}
+	occ.Kernels = r.kernelWaves(kernels)
+	return occ
+}
+
+// member looks at one member of the document in the first pass.
+func (r *occupancyReader) member(key []byte) bool {
+	switch string(key) {
+	case "occupancy_fields":
+		return r.fields()
+	case "dispatches":
+		return r.dispatches()
+	}
+	if se, ok := smallDecimal(string(key), maxSE); ok {
+		if r.peek() == '[' {
+			r.starts[se] = r.i
+		} else {
+			delete(r.starts, se)
+		}
+	}
+	return r.skip()
+}
+
+func (r *occupancyReader) fields() bool {
+	if r.peek() != '[' {
+		return r.skip()
+	}
+	var names []string
+	if !r.stringList(&names) {
+		return false
+	}
+	r.width = 0
+	found := 0
+	for _, known := range occupancyFields {
+		if i := slices.Index(names, known.name); i >= 0 && i < maxRowFields {
+			r.at[known.field] = i
+			r.width = max(r.width, i+1)
+			found++
+		}
+	}
+	if found < fieldCount {
+		r.width = 0
+	}
+	return true
+}
+
+func (r *occupancyReader) dispatches() bool {
+	clear(r.names)
+	if r.peek() != '{' {
+		return r.skip()
+	}
+	return r.object(func(key []byte) bool {
+		id, err := strconv.ParseInt(string(key), 10, 64)
+		if err != nil || r.peek() != '"' {
+			return r.skip()
+		}
+		name, ok := r.str()
+		r.names[id] = string(name)
+		return ok
+	})
+}
+
+// engine reads and sums the rows of one shader engine.
+func (r *occupancyReader) engine(se int) trace.EngineOccupancy {
+	r.reset(mark{i: r.starts[se]})
+	r.events = r.events[:0]
+	ordered := true
+	var row [maxRowFields]int64
+	// A failure was noted by the first pass: the rows before it count.
+	r.array(func() bool {
+		m := r.mark()
+		n, ok := r.ints(row[:r.width])
+		if ok && n >= r.width {
+			if e, ok := r.event(&row); ok {
+				ordered = ordered && (len(r.events) == 0 || r.events[len(r.events)-1].time <= e.time)
+				r.events = append(r.events, e)
+				return true
+			}
+		}
+		r.reset(m)
+		if !r.skip() {
+			return false
+		}
+		r.skipped++
+		return true
+	})
+	if !ordered {
+		slices.SortStableFunc(r.events, func(a, b waveEvent) int { return cmp.Compare(a.time, b.time) })
+	}
+	return sumEvents(se, r.events, r.kernels)
+}
+
+// event checks a row's ranges.
+func (r *occupancyReader) event(row *[maxRowFields]int64) (e waveEvent, ok bool) {
+	cell := func(field int) int64 { return row[r.at[field]] }
+	time, cu, simd, slot, start := cell(fieldTime), cell(fieldCU), cell(fieldSIMD), cell(fieldSlot), cell(fieldStart)
+	if uint64(time) >= maxTime || uint64(cu) >= maxCU || uint64(simd) >= maxSIMD || uint64(slot) >= maxSlot || uint64(start) > 1 {
+		return e, false
+	}
+	return waveEvent{
+		time: time, kernel: cell(fieldKernel), cu: int16(cu), simd: uint8(simd), slot: uint8(slot), start: start == 1,
+	}, true
+}
+
+// simdState follows the waves of one SIMD.
+type simdState struct {
+	used     bool
+	resident int64
+	peak     int64
+	since    int64 // time of the last event
+	slots    [maxSlot / 64]uint64
+	waves    int64 // integral of resident over time
+	busy     int64 // time with a resident wave
+}
+
+// until accounts for the time up to t. Events of one time are one moment: a
+// number of waves that lasted no time is no peak.
+func (s *simdState) until(t int64) {
+	if dt := t - s.since; s.used && dt > 0 && s.resident > 0 {
+		s.waves += s.resident * dt
+		s.busy += dt
+		s.peak = max(s.peak, s.resident)
+	}
+	s.since, s.used = t, true
+}
+
+// change starts or ends the wave in a slot. ok is false for a start in a slot
+// that is taken, or an end in a free one.
+func (s *simdState) change(slot uint8, start bool) (ok bool) {
+	word, bit := &s.slots[slot/64], uint64(1)<<(slot%64)
+	taken := *word&bit != 0
+	switch {
+	case start && !taken:
+		*word |= bit
+		s.resident++
+	case !start && taken:
+		*word &^= bit
+		s.resident--
+	default:
+		return false
+	}
+	return true
+}
+
+// sumEvents sums the time-ordered events of an engine and counts the starts of
+// each kernel id. A wave whose end is lost counts until its slot is taken
+// again, or to the last event.
+func sumEvents(se int, events []waveEvent, kernels map[int64]int64) trace.EngineOccupancy {
+	sum := trace.EngineOccupancy{SE: se}
+	if len(events) == 0 {
+		return sum
+	}
+	sum.First, sum.Last = events[0].time, events[len(events)-1].time
+	states := make([]simdState, 0, 64)
+	var index [maxCU * maxSIMD]int32 // state of a SIMD, from 1
+	var starts [maxCU]int64
+	var held [maxCU]bool
+	for _, e := range events {
+		at := &index[int(e.cu)*maxSIMD+int(e.simd)]
+		if *at == 0 {
+			states = append(states, simdState{})
+			*at = int32(len(states))
+		}
+		s := &states[*at-1]
+		s.until(e.time)
+		if !s.change(e.slot, e.start) {
+			sum.Unmatched++
+		}
+		held[e.cu] = true
+		if e.start {
+			sum.Starts++
+			starts[e.cu]++
+			kernels[e.kernel]++
+		} else {
+			sum.Ends++
+		}
+	}
+	for i := range states {
+		states[i].addTo(&sum)
+	}
+	for cu := range held {
+		if held[cu] {
+			sum.CUs = append(sum.CUs, trace.CUWaves{CU: cu, Starts: starts[cu]})
+		}
+	}
+	return sum
+}
+
+// addTo closes a SIMD's account at the engine's last event.
+func (s *simdState) addTo(sum *trace.EngineOccupancy) {
+	s.until(sum.Last)
+	s.peak = max(s.peak, s.resident)
+	sum.PeakPerSIMD = max(sum.PeakPerSIMD, int(s.peak))
+	sum.WaveCycles += s.waves
+	sum.SIMDCycles += s.busy
+	sum.Unmatched += s.resident // starts without an end
+}
+
+func (r *occupancyReader) kernelWaves(kernels []trace.Kernel) []trace.KernelWaves {
+	list := make([]trace.KernelWaves, 0, len(r.kernels))
+	for id, starts := range r.kernels {
+		list = append(list, trace.KernelWaves{ID: id, Name: resolveName(r.names[id], kernels), Starts: starts})
+	}
+	sort.Slice(list, func(i, j int) bool { return list[i].ID < list[j].ID })
+	return list
+}
+
+// resolveName turns "3 / 0x1700" (code object / address), which the decoder
+// writes when an entry point is not the start of a symbol, as with kernel
+// arguments that are loaded ahead, into the name of the last kernel at or below
+// that address. Other names, and addresses of unknown code, stay as they are.
+func resolveName(name string, kernels []trace.Kernel) string {
+	obj, addr, ok := strings.Cut(name, " / 0x")
+	if !ok {
+		return name
+	}
+	object, err := strconv.ParseInt(obj, 10, 64)
+	if err != nil {
+		return name
+	}
+	address, err := strconv.ParseInt(addr, 16, 64)
+	if err != nil {
+		return name
+	}
+	best := -1
+	for i, k := range kernels {
+		if k.CodeObject == object && k.Vaddr <= address && (best < 0 || k.Vaddr >= kernels[best].Vaddr) {
+			best = i
+		}
+	}
+	if best < 0 || kernels[best].Symbol == "" && kernels[best].Demangled == "" {
+		return name
+	}
+	return kernels[best].Name()
+}

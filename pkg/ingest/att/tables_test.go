@@ -1,0 +1,263 @@
+package att
+
+import (
+	"context"
+	"fmt"
+	"slices"
+	"strings"
+	"testing"
+	"testing/fstest"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/rocanalyze/rocanalyze/pkg/trace"
+)
+
+func TestReadStats(t *testing.T) {
+	for _, c := range []struct {
+		name, csv string
+		want      *trace.StatsSums
+		notes     []string
+	}{
+		{
+			name: "quoted", csv: "\"CodeObj\",\"Vaddr\",\"Instruction\",\"Hitcount\",\"Latency\",\"Stall\",\"Idle\",\"Source\"\n3,0,\"; k\",9,9,9,9,\"\"\n3,0,\"s_nop 0, x\",1,20,10,5,\"\"\n3,4,\"s_endpgm\",2,8,0,1,\"a:1\"\n",
+			want: &trace.StatsSums{File: "f", Rows: 2, Counts: trace.Counts{Hits: 3, LatencyCycles: 28, StallCycles: 10, IdleCycles: 6}},
+		},
+		{
+			name: "unquoted, other order, BOM, CRLF", csv: "\uFEFFIdle,Stall,Latency,Hitcount,Instruction\r\n5,10,20,1,s_nop 0\r\n",
+			want: &trace.StatsSums{File: "f", Rows: 1, Counts: trace.Counts{Hits: 1, LatencyCycles: 20, StallCycles: 10, IdleCycles: 5}},
+		},
+		{name: "header only", csv: "Instruction,Hitcount,Latency,Stall,Idle\n", want: &trace.StatsSums{File: "f"}},
+		{
+			name: "bad rows", csv: "Instruction,Hitcount,Latency,Stall,Idle\nx,1\nx,1,2,3,z\nx\"y,1,1,1,1\nx,1,20,10,5\n",
+			want:  &trace.StatsSums{File: "f", Rows: 1, Counts: trace.Counts{Hits: 1, LatencyCycles: 20, StallCycles: 10, IdleCycles: 5}},
+			notes: []string{"f: row 1: 3 rows"},
+		},
+		{name: "another table", csv: "a,b\n1,2\n", notes: []string{`no column "hitcount"`}},
+		{name: "empty", csv: "", notes: []string{`no column "hitcount"`}},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			var n notes
+			got := readStats(strings.NewReader(c.csv), "f", &n)
+			if diff := cmp.Diff(c.want, got); diff != "" {
+				t.Error(diff)
+			}
+			checkNotes(t, n, c.notes)
+		})
+	}
+}
+
+func TestStatsName(t *testing.T) {
+	for _, c := range []struct {
+		names []string
+		want  string
+	}{
+		{[]string{"stats_d_1.csv"}, "stats_d_1.csv"},
+		{[]string{"stats_d_12.csv", "stats_d_1.json", "xstats_d_1.csv"}, ""},
+		{[]string{"stats_d_1_a.csv", "stats_d_1_b.csv"}, "stats_d_1_a.csv"},
+		{[]string{"stats_d_1_a.csv", "stats_d_1.csv"}, "stats_d_1.csv"},
+	} {
+		if got := statsName(c.names, "d_1"); got != c.want {
+			t.Errorf("%v: %q, want %q", c.names, got, c.want)
+		}
+	}
+}
+
+func TestRowTooLong(t *testing.T) {
+	var n notes
+	csv := "Instruction,Hitcount,Latency,Stall,Idle\nx,1,2,1,1\n\"" + strings.Repeat("x\n", maxRecordBytes/2+1<<12)
+	got := readStats(strings.NewReader(csv), "f", &n)
+	if got.Rows != 1 {
+		t.Errorf("%+v", got)
+	}
+	checkNotes(t, n, []string{"f: row 2: a row is larger than the limit of 16 MiB"})
+}
+
+const launchHeader = `"Kind","Agent_Id","Queue_Id","Dispatch_Id","Kernel_Name","Start_Timestamp","End_Timestamp","LDS_Block_Size","Scratch_Size","VGPR_Count","Accum_VGPR_Count","SGPR_Count","Workgroup_Size_X","Workgroup_Size_Y","Workgroup_Size_Z","Grid_Size_X","Grid_Size_Y","Grid_Size_Z"`
+
+func launchRow(id int, kernel string, vgprs int) string {
+	return fmt.Sprintf(`"KERNEL_DISPATCH","Agent 2",1,%d,"%s",1000,3500,512,0,%d,4,32,256,1,1,2560,2,1`, id, kernel, vgprs)
+}
+
+func ptr(v int64) *int64 { return &v }
+
+func TestReadLaunches(t *testing.T) {
+	wanted := launchFilter{id: ptr(25), names: map[string]bool{"_Zk": true, "k()": true}}
+	csv := strings.Join([]string{
+		launchHeader,
+		launchRow(1, "other", 8),
+		launchRow(2, "k() [clone .kd]", 8),
+		launchRow(3, "k() [clone .kd]", 8), // the same shape again
+		launchRow(4, "k()", 16),
+		launchRow(5, "_Zk.kd", 16),
+		`too,short`,
+		launchRow(25, "other", 8),
+		launchRow(25, "k()", 16), // by its id, although the shape is known
+	}, "\n")
+	var n notes
+	got := readLaunches(strings.NewReader(csv), "f.csv", wanted, &n)
+	rows := make([]int, len(got))
+	for i, l := range got {
+		rows[i] = l.Origin.Row
+	}
+	if !slices.Equal(rows, []int{2, 4, 5, 7, 8}) {
+		t.Errorf("rows %v", rows)
+	}
+	want := trace.Launch{
+		Origin: trace.Origin{File: "f.csv", Row: 2}, DispatchID: ptr(2), AgentID: "Agent 2", Kernel: "k() [clone .kd]",
+		StartNs: ptr(1000), EndNs: ptr(3500), LDSBytes: ptr(512), ScratchBytes: ptr(0), VGPRs: ptr(8), AccumVGPRs: ptr(4), SGPRs: ptr(32),
+		Workgroup: &[3]int64{256, 1, 1}, Grid: &[3]int64{2560, 2, 1},
+	}
+	if diff := cmp.Diff(want, got[0]); diff != "" {
+		t.Error(diff)
+	}
+	checkNotes(t, n, []string{"f.csv: row 6: 1 rows"})
+}
+
+func TestLaunchesAbsentColumnsAndLimit(t *testing.T) {
+	var n notes
+	wanted := launchFilter{names: map[string]bool{"k": true}}
+	got := readLaunches(strings.NewReader("KERNEL NAME,VGPR_Count,Workgroup_Size_X,Group_Segment_Size\nk,x,64,1024\n"), "f", wanted, &n)
+	if diff := cmp.Diff([]trace.Launch{{Origin: trace.Origin{File: "f", Row: 1}, Kernel: "k", LDSBytes: ptr(1024)}}, got); diff != "" {
+		t.Error(diff)
+	}
+	checkNotes(t, n, nil)
+	var b strings.Builder
+	b.WriteString("Kernel_Name,SGPR_Count\n")
+	for i := range 70 {
+		fmt.Fprintf(&b, "k,%d\n", i)
+	}
+	if got := readLaunches(strings.NewReader(b.String()), "f", wanted, &n); len(got) != maxLaunches {
+		t.Errorf("%d launches", len(got))
+	}
+	checkNotes(t, n, []string{"more than 64 different launches of these kernels: 6 rows"})
+	n = nil
+	if got := readLaunches(strings.NewReader("a,b\n"), "f", wanted, &n); got != nil {
+		t.Errorf("%v", got)
+	}
+	checkNotes(t, n, []string{"no column Kernel_Name"})
+}
+
+func TestReadAgents(t *testing.T) {
+	csv := `Node_Id,Agent_Type,Name,Product_Name,Cu_Count,Simd_Per_Cu,Cu_Per_Engine,Num_Xcc,Max_Waves_Per_Simd,Lds_Size_In_Kb,Wave_Front_Size,Max_Engine_Clk_Fcompute,Device_Id
+0,CPU,"AMD EPYC",x,64,0,0,0,0,0,0,0,0
+x,GPU,gfx942,y,1,1,1,1,1,1,1,1,1
+2,GPU,gfx950,"AMD Instinct MI350X",256,4,8,8,8,160,64,2200,30112
+`
+	var n notes
+	got := readAgents(strings.NewReader(csv), "f", &n)
+	want := []trace.Agent{{
+		Origin: trace.Origin{File: "f", Row: 3}, NodeID: 2, Gfx: "gfx950", Product: "AMD Instinct MI350X", DeviceID: ptr(30112),
+		CUs: ptr(256), SIMDsPerCU: ptr(4), CUsPerEngine: ptr(8), XCCs: ptr(8), MaxWavesPerSIMD: ptr(8), LDSKiB: ptr(160), WaveSize: ptr(64), MaxClockMHz: ptr(2200),
+	}}
+	if diff := cmp.Diff(want, got); diff != "" {
+		t.Error(diff)
+	}
+	checkNotes(t, n, []string{"f: row 2: 1 rows"})
+}
+
+// TestCompanionPlaces checks where companion tables are looked for.
+func TestCompanionPlaces(t *testing.T) {
+	launch := launchHeader + "\n" + launchRow(25, "k", 8) + "\n"
+	agent := "Node_Id,Agent_Type,Name\n2,GPU,gfx950\n"
+	const dir = "out/ui_output_agent_14_dispatch_25_fixed"
+	fsys := fstest.MapFS{dir + "/code.json": {Data: []byte(`{"code":[["; k",0,0,"",1,0,0,0,0,0],["s_endpgm",0,1,"",1,0,1,4,0,0]]}`)}}
+	for _, file := range []string{
+		dir + "/own_kernel_trace.csv", "out/a_kernel_trace.csv", "out/host/1_kernel_trace.csv", "out/host/deep/2_kernel_trace.csv",
+		"out/ui_output_agent_14_dispatch_26/b_kernel_trace.csv", "out/other/c_kernel_trace.csv", "up_kernel_trace.csv", "out/kernel_trace.csv.bak",
+	} {
+		fsys[file] = &fstest.MapFile{Data: []byte(launch)}
+	}
+	fsys["out/other/ui_output_agent_14_dispatch_25/code.json"] = &fstest.MapFile{}
+	fsys["out/host/1_agent_info.csv"] = &fstest.MapFile{Data: []byte(agent)}
+	fsys["out/stats_ui_output_agent_14_dispatch_25_fixed.csv"] = &fstest.MapFile{Data: []byte("Instruction,Hitcount,Latency,Stall,Idle\nx,1,4,0,0\n")}
+	tt, err := Open(context.Background(), fsys, dir, "shown/"+dir)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var files []string
+	for _, l := range tt.Launches {
+		files = append(files, l.Origin.File)
+	}
+	want := []string{"shown/" + dir + "/own_kernel_trace.csv", "shown/out/a_kernel_trace.csv", "shown/out/host/1_kernel_trace.csv"}
+	if !slices.Equal(files, want) {
+		t.Errorf("%q, want %q", files, want)
+	}
+	if len(tt.Agents) != 1 || tt.Agents[0].Origin.File != "shown/out/host/1_agent_info.csv" {
+		t.Errorf("agents %+v", tt.Agents)
+	}
+	if tt.Stats == nil || tt.Stats.Rows != 1 || *tt.AgentHandle != 14 || *tt.DispatchID != 25 {
+		t.Errorf("stats %+v, agent %d, dispatch %d", tt.Stats, *tt.AgentHandle, *tt.DispatchID)
+	}
+	checkNotes(t, tt.Notes, nil)
+}
+
+func TestParseName(t *testing.T) {
+	for _, c := range []struct {
+		name            string
+		agent, dispatch *int64
+		ok              bool
+	}{
+		{"ui_output_agent_14705_dispatch_25", ptr(14705), ptr(25), true},
+		{"ui_output_agent_1_dispatch_2_after_loc_fix", ptr(1), ptr(2), true},
+		{"ui_output_agent_99999999999999999999_dispatch_2", nil, ptr(2), true},
+		{"ui_output_agent__dispatch_2", nil, nil, false},
+		{"ui_output_agent_1_dispatch_", nil, nil, false},
+		{"ui_output_agent_1", nil, nil, false},
+		{"out", nil, nil, false},
+	} {
+		agent, dispatch, ok := ParseName(c.name)
+		if ok != c.ok || ok && (!cmp.Equal(agent, c.agent) || !cmp.Equal(dispatch, c.dispatch)) {
+			t.Errorf("%s: %v %v %v", c.name, agent, dispatch, ok)
+		}
+	}
+}
+
+func TestSources(t *testing.T) {
+	fsys := fstest.MapFS{
+		"a.py": {Data: []byte("one\r\ntwo\n\nthree \xff\xfe")}, "empty.py": {}, "sub/x.py": {Data: []byte("x")},
+		"big.py": {Data: make([]byte, maxSourceBytes+1)},
+	}
+	d, err := openFolder(fsys)
+	if err != nil {
+		t.Fatal(err)
+	}
+	tree := `{"/":{"w":{"a.py":"a.py","..":{"lib":{"empty.py":"empty.py"}},"gone.py":"gone.py","up.py":"../a.py","sub.py":"sub/x.py","big.py":"big.py"}},
+		"rel.py":"a.py","..":{"r.py":"a.py"},"odd":[1,{"x":"a.py"}],"n":null}`
+	var n notes
+	s := readSources([]byte(tree), d, &n)
+	checkNotes(t, n, nil)
+	text := []string{"one", "two", "", "three \uFFFD"}
+	for _, c := range []struct {
+		file  string
+		ok    bool
+		err   string
+		lines []string
+	}{
+		{"/w/a.py", true, "", text},
+		{"/w/../w/a.py", true, "", text},
+		{"/w/../lib/empty.py", true, "", nil},
+		{"/lib/empty.py", true, "", nil},
+		{"rel.py", true, "", text},
+		{"./rel.py", true, "", text},
+		{"../r.py", true, "", text},
+		{"/rel.py", false, "", nil},
+		{"a.py", false, "", nil},
+		{"", false, "", nil},
+		{"/w/gone.py", true, `"gone.py" is listed in snapshots.json, but is not`, nil},
+		{"/w/up.py", true, `"../a.py" is listed in snapshots.json, but is not`, nil},
+		{"/w/sub.py", true, `"sub/x.py" is listed in snapshots.json, but is not`, nil},
+		{"/w/big.py", true, "larger than the limit of 16 MiB", nil},
+	} {
+		lines, ok, err := s.Lines(c.file)
+		if ok != c.ok || !slices.Equal(lines, c.lines) || (err == nil) != (c.err == "") || err != nil && !strings.Contains(err.Error(), c.err) {
+			t.Errorf("%s: %q %v %v", c.file, lines, ok, err)
+		}
+	}
+	n = nil
+	cut := readSources([]byte(`{"/":{"w":{"a.py":"a.py","b`), d, &n)
+	if _, ok, err := cut.Lines("/w/a.py"); !ok || err != nil {
+		t.Errorf("ok %v, err %v", ok, err)
+	}
+	checkNotes(t, n, []string{"before it are used"})
+}

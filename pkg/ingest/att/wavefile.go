@@ -1,0 +1,253 @@
+package att
+
+import (
+	"fmt"
+
+	"github.com/rocanalyze/rocanalyze/pkg/trace"
+)
+
+// Ranges of a wave's times, in cycles: sums of a start and a length stay below
+// 1<<63, and no shader runs for 1<<48 cycles (39 hours at 2 GHz).
+const (
+	maxTime   = 1 << 62
+	maxLength = 1 << 48
+)
+
+// waveReader reads wave files one after the other into the same memory.
+type waveReader struct {
+	cursor
+	timeline bool // read the timeline too
+	wave     trace.Wave
+	found    fields
+	lines    []int // the memory of all Producers
+	spans    []trace.Span
+}
+
+// fields says which of a wave's numbers the file has.
+type fields struct{ cu, begin, end bool }
+
+// read parses a wave file. The wave is valid until the next read; problem is
+// "" when the whole file was understood.
+func (r *waveReader) read(b []byte, l listedWave) (problem string) {
+	r.b, r.i, r.depth = b, 0, 0
+	r.clear(l)
+	seen := false
+	ok := r.object(func(key []byte) bool {
+		if string(key) != "wave" {
+			return r.skip()
+		}
+		seen = true
+		r.clear(l)
+		return r.object(r.field)
+	}) && r.end()
+	switch {
+	case !ok:
+		return r.place()
+	case !seen:
+		return `there is no "wave"`
+	case !r.found.cu || !r.found.begin || !r.found.end:
+		return "cu, begin or end is missing"
+	case r.wave.Begin > r.wave.End:
+		return fmt.Sprintf("it ends (%d) before it begins (%d)", r.wave.End, r.wave.Begin)
+	}
+	return ""
+}
+
+func (r *waveReader) clear(l listedWave) {
+	w := &r.wave
+	*w = trace.Wave{
+		File: l.file, SE: l.se, SIMD: l.simd, Slot: l.slot, ID: l.id,
+		Records: w.Records[:0], Waits: w.Waits[:0],
+	}
+	r.found = fields{}
+	r.lines = r.lines[:0]
+}
+
+// field reads one member of "wave".
+func (r *waveReader) field(key []byte) bool {
+	w := &r.wave
+	switch string(key) {
+	case "cu":
+		return r.place64(&w.CU, maxCU, &r.found.cu)
+	case "simd":
+		return r.place64(&w.SIMD, maxSIMD, nil)
+	case "slot":
+		return r.place64(&w.Slot, maxSlot, nil)
+	case "id":
+		return r.place64(&w.ID, maxWaveID, nil)
+	case "begin":
+		return r.time(&w.Begin, &r.found.begin)
+	case "end":
+		return r.time(&w.End, &r.found.end)
+	case "instructions":
+		return r.records()
+	case "waitcnt":
+		return r.waits()
+	case "timeline":
+		if r.timeline {
+			return r.states()
+		}
+	}
+	return r.skip()
+}
+
+// place64 reads a number of [0, limit); null counts as absent.
+func (r *waveReader) place64(to *int, limit int64, found *bool) bool {
+	if r.null() {
+		return true
+	}
+	v, ok := r.int()
+	if !ok {
+		return false
+	}
+	if v < 0 || v >= limit {
+		return r.fail(fmt.Sprintf("%d is out of range", v))
+	}
+	*to = int(v)
+	if found != nil {
+		*found = true
+	}
+	return true
+}
+
+func (r *waveReader) time(to *int64, found *bool) bool {
+	if r.null() {
+		return true
+	}
+	v, ok := r.int()
+	if !ok {
+		return false
+	}
+	if v < 0 || v >= maxTime {
+		return r.fail(fmt.Sprintf("time %d is out of range", v))
+	}
+	*to, *found = v, true
+	return true
+}
+
+// records reads [[time, category, stall, duration, line], ...].
+func (r *waveReader) records() bool {
+	recs := r.wave.Records[:0]
+	var row [5]int64
+	ok := r.null() || r.array(func() bool {
+		before := len(recs)
+		if recs, r.i = plainRecords(r.b, r.i, recs); len(recs) > before && (r.i == len(r.b) || r.b[r.i] != '[') {
+			return true
+		}
+		n, ok := r.ints(row[:])
+		if !ok {
+			return false
+		}
+		if n < len(row) {
+			return r.fail("an instruction has less than 5 numbers")
+		}
+		if !inRange(&row) {
+			return r.fail("a number of an instruction is out of range")
+		}
+		recs = append(recs, record(&row))
+		return true
+	})
+	r.wave.Records = recs
+	return ok
+}
+
+// plainRecords reads records from i on, as long as they are five plain
+// decimals in range with nothing but a comma between them. It returns the
+// start of the first record that is not, or what follows the last.
+func plainRecords(b []byte, i int, recs []trace.Record) ([]trace.Record, int) {
+	for i < len(b) && b[i] == '[' {
+		var row [5]int64
+		n, next, done := plainInts(b, i+1, row[:])
+		if !done || n < len(row) || !inRange(&row) {
+			return recs, i
+		}
+		recs = append(recs, record(&row))
+		if next >= len(b) || b[next] != ',' {
+			return recs, next
+		}
+		i = next + 1
+	}
+	return recs, i
+}
+
+// inRange says whether a record's numbers can be; one unsigned comparison
+// refuses negative numbers too.
+func inRange(row *[5]int64) bool {
+	return uint64(row[0]) < maxTime && uint64(row[1]) <= 255 && uint64(row[2]) < maxLength &&
+		uint64(row[3]) < maxLength && uint64(row[4]) <= maxLine
+}
+
+func record(row *[5]int64) trace.Record {
+	return trace.Record{Time: row[0], Category: trace.Category(row[1]), Stall: row[2], Duration: row[3], Line: int(row[4])}
+}
+
+// waits reads [[line, [[producer, 0], ...]], ...].
+func (r *waveReader) waits() bool {
+	r.wave.Waits = r.wave.Waits[:0]
+	if r.null() {
+		return true
+	}
+	return r.array(func() bool {
+		var edge trace.WaitEdge
+		cell := 0
+		ok := r.array(func() bool {
+			cell++
+			switch cell {
+			case 1:
+				return r.line(&edge.Line)
+			case 2:
+				return r.producers(&edge)
+			default:
+				return r.skip()
+			}
+		})
+		if ok && cell < 2 {
+			return r.fail("a wait has less than 2 parts")
+		}
+		r.wave.Waits = append(r.wave.Waits, edge)
+		return ok
+	})
+}
+
+func (r *waveReader) line(to *int) bool {
+	v, ok := r.int()
+	if ok && (v < 0 || v > maxLine) {
+		return r.fail("a line number is out of range")
+	}
+	*to = int(v)
+	return ok
+}
+
+func (r *waveReader) producers(edge *trace.WaitEdge) bool {
+	if r.null() {
+		return true
+	}
+	first := len(r.lines)
+	var row [1]int64
+	ok := r.array(func() bool {
+		n, ok := r.ints(row[:])
+		if ok && (n < 1 || uint64(row[0]) > maxLine) {
+			return r.fail("a line number is missing or out of range")
+		}
+		r.lines = append(r.lines, int(row[0]))
+		return ok
+	})
+	edge.Producers = r.lines[first:len(r.lines):len(r.lines)]
+	return ok
+}
+
+// states reads [[state, cycles], ...].
+func (r *waveReader) states() bool {
+	r.spans = r.spans[:0]
+	var row [2]int64
+	ok := r.null() || r.array(func() bool {
+		n, ok := r.ints(row[:])
+		if ok && (n < 2 || uint64(row[0]) > 255 || uint64(row[1]) >= maxLength) {
+			return r.fail("a timeline entry is short or out of range")
+		}
+		r.spans = append(r.spans, trace.Span{State: uint8(row[0]), Cycles: row[1]})
+		return ok
+	})
+	r.wave.Timeline = r.spans
+	return ok
+}
