@@ -35,6 +35,7 @@
 //	LDS issue            2,448      5.7% #
 //	SMEM wait            2,424      5.6% #
 //	s_nop bubble           160      0.4%
+//
 // Waits are classed by what they waited for: the wave files are replayed, and
 // the stall of an s_waitcnt is charged to the loads, stores, LDS or scalar
 // operations that were outstanding. Each wait has its own statistics:
@@ -67,6 +68,7 @@
 //	  33  s_endpgm
 //	  22  s_waitcnt vmcnt(3)    global_load_dwordx4@12
 //	   6  s_waitcnt lgkmcnt(0)  s_load_dwordx4@1 s_load_dword@2
+//
 // A capture is checked before it is ranked. Here three of four waves found no
 // work; they are left out of the rankings, and said:
 //
@@ -91,6 +93,7 @@
 //	VMEM wait         16,194     47.5% #####
 //	store wait        13,754     40.3% ####
 //	SMEM wait          4,148     12.2% #
+//
 // # Output
 //
 // Text fits the terminal (COLUMNS, else its width, else 80). --format json

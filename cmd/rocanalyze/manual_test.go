@@ -63,6 +63,9 @@ func rerun(t *testing.T, text, comment string) (string, int) {
 		for i+1 < len(lines) && !endsBlock(lines[i+1], comment) {
 			i++
 		}
+		if comment != "" {
+			out = append(out, comment) // the line between a block and the text
+		}
 	}
 	return strings.Join(out, "\n"), ran
 }
