@@ -8,7 +8,7 @@ import (
 )
 
 func (b *builder) machine() Machine {
-	m := Machine{Occupancy: occupancyOf(b.tt), SIMDs: len(b.replay.SIMDs)}
+	m := Machine{Occupancy: occupancyOf(b.tt), SIMDs: len(b.replay.SIMDs), Counters: counters(b.tt)}
 	for _, s := range b.replay.SIMDs {
 		if !slices.Contains(m.Engines, s.SE) {
 			m.Engines = append(m.Engines, s.SE)
@@ -30,6 +30,22 @@ func (b *builder) machine() Machine {
 		}
 	}
 	return m
+}
+
+// counters sums the sampled counters over the engines, in their own order.
+func counters(tt *trace.ThreadTrace) []Counter {
+	var out []Counter
+	for _, e := range tt.Counters {
+		for _, v := range e.Values {
+			i := slices.IndexFunc(out, func(c Counter) bool { return c.Name == v.Name })
+			if i < 0 {
+				i = len(out)
+				out = append(out, Counter{Name: v.Name})
+			}
+			out[i].Value += v.Value
+		}
+	}
+	return out
 }
 
 // window is the longest time between first begin and last end over the traced
@@ -82,6 +98,11 @@ func occupancyOf(tt *trace.ThreadTrace) *Occupancy {
 		out.Unmatched += e.Unmatched
 		wave += e.WaveCycles
 		simd += e.SIMDCycles
+	}
+	for _, k := range o.Kernels {
+		if k.Starts > 0 {
+			out.Kernels = append(out.Kernels, KernelWaves{k.Name, k.Starts})
+		}
 	}
 	if simd > 0 {
 		mean := float64(wave) / float64(simd)

@@ -118,6 +118,15 @@ type Machine struct {
 	// WindowPct is the window's share of the dispatch's duration.
 	WindowPct *float64   `json:"window_pct_of_dispatch,omitempty"`
 	Occupancy *Occupancy `json:"occupancy,omitempty"`
+	// Counters are hardware counters sampled during the trace, summed over
+	// its engines.
+	Counters []Counter `json:"counters,omitempty"`
+}
+
+// Counter is one hardware counter's sum over the traced engines.
+type Counter struct {
+	Name  string `json:"name"`
+	Value int64  `json:"value"`
 }
 
 // Occupancy is what the occupancy events of all compute units of the traced
@@ -134,6 +143,14 @@ type Occupancy struct {
 	PeakWavesPerSIMD int      `json:"peak_waves_per_simd"`
 	MeanWavesPerSIMD *float64 `json:"mean_waves_per_simd,omitempty"`
 	Unmatched        int64    `json:"unmatched_events,omitempty"`
+	// Kernels says whose waves started.
+	Kernels []KernelWaves `json:"kernels,omitempty"`
+}
+
+// KernelWaves counts the waves of one kernel.
+type KernelWaves struct {
+	Name  string `json:"name"`
+	Waves int64  `json:"waves"`
 }
 
 // Utilisation of the traced SIMDs, in percent.

@@ -49,7 +49,7 @@ func Sections(r *Result, findings []finding.Finding, v View) report.Document {
 			doc.Sections = append(doc.Sections, rankings(i, k, v)...)
 		}
 	}
-	if s, ok := findingSection(findings, v); ok {
+	if s, ok := findingSection(findings, v, len(r.Kernels)+len(r.Empty) > 1); ok {
 		doc.Sections = append(doc.Sections, s)
 	}
 	return doc
@@ -99,6 +99,9 @@ func emptySection(i int, e *EmptyTrace) report.Section {
 	kv := report.KeyValues{Items: []report.KV{{Key: "trace", Value: e.Path}, {Key: "instructions", Value: e.Why}}}
 	if o := e.Occupancy; o != nil {
 		kv.Items = append(kv.Items, occupancyKV(o)...)
+		for _, k := range o.Kernels {
+			kv.Items = append(kv.Items, report.KV{Key: "kernel", Value: report.ShortenName(k.Name, nameWidth), Note: digits(k.Waves) + " waves"})
+		}
 	}
 	return report.Section{ID: fmt.Sprintf("empty-%d", i), Title: "Nothing decoded", Items: []report.Item{kv}}
 }
@@ -128,6 +131,11 @@ func headSection(i int, k *Kernel, v View) report.Section {
 	add("window", windowText(k), "")
 	if o := k.Machine.Occupancy; o != nil {
 		kv.Items = append(kv.Items, occupancyKV(o)...)
+	}
+	if v.Verbose {
+		for _, c := range k.Machine.Counters {
+			add(c.Name, digits(c.Value), "sampled during the trace, all engines")
+		}
 	}
 	add("trust", trustText(k), "")
 	return report.Section{ID: fmt.Sprintf("kernel-%d", i), Title: name, Items: []report.Item{kv}}
@@ -303,7 +311,9 @@ func rankings(i int, k *Kernel, v View) []report.Section {
 		}
 	}
 	suffix := fmt.Sprintf("-%d", i)
-	if k.Samples == nil {
+	if k.Samples != nil {
+		add(ByClass, "reasons", "Why stalled samples did not issue", reasonTable("reasons"+suffix, k))
+	} else {
 		add(ByClass, "stalls", "What the stall cycles wait for", classTable("stalls"+suffix, k))
 		if len(k.Waits) > 0 {
 			add(ByWait, "waits", "Waits that cost most", waitTables("waits"+suffix, k)...)
@@ -336,6 +346,9 @@ var (
 )
 
 func classTable(id string, k *Kernel) report.Table {
+	if k.Samples != nil {
+		return reasonTable(id, k)
+	}
 	t := report.Table{ID: id, Columns: []report.Column{
 		{Key: "class", Title: "class"},
 		{Key: "stall_cycles", Title: "stall cycles", Align: report.AlignRight, Exact: true},
@@ -354,6 +367,22 @@ func classTable(id string, k *Kernel) report.Table {
 			t.Rows[i] = t.Rows[i][:3]
 		}
 		t.Columns = t.Columns[:3]
+	}
+	return t
+}
+
+// reasonTable shows the stall reasons of program-counter samples.
+func reasonTable(id string, k *Kernel) report.Table {
+	t := report.Table{ID: id, Columns: []report.Column{
+		{Key: "reason", Title: "reason"},
+		{Key: "stalled_samples", Title: "samples", Align: report.AlignRight, Exact: true},
+		{Key: "share_pct", Title: "of stalled", Align: report.AlignRight, Bar: true},
+	}}
+	for _, r := range k.Samples.Reasons {
+		t.Rows = append(t.Rows, []report.Cell{
+			{Text: strings.ReplaceAll(r.Reason, "_", " "), Value: r.Reason},
+			report.Cycles(r.Count), report.Pct(value(ratioPct(r.Count, k.Samples.Stalled))),
+		})
 	}
 	return t
 }
@@ -574,13 +603,17 @@ func snippet(l *Line) report.Snippet {
 	return s
 }
 
-func findingSection(findings []finding.Finding, v View) (report.Section, bool) {
+// findingSection lists the findings; several kernels are told apart.
+func findingSection(findings []finding.Finding, v View, several bool) (report.Section, bool) {
 	notes := report.Notes{}
 	for _, f := range findings {
 		if f.Severity == finding.Info && v.By != BySummary && !v.Verbose {
 			continue
 		}
 		text := f.ID + ": " + f.Text
+		if several {
+			text = fmt.Sprintf("%s (%s): %s", f.ID, where(&f), f.Text)
+		}
 		if f.Fix != "" {
 			text += ". " + strings.ToUpper(f.Fix[:1]) + f.Fix[1:] + "."
 		}
@@ -590,6 +623,14 @@ func findingSection(findings []finding.Finding, v View) (report.Section, bool) {
 		return report.Section{}, false
 	}
 	return report.Section{ID: "findings", Title: "Findings", Items: []report.Item{notes}}, true
+}
+
+// where names a finding's kernel, else its trace.
+func where(f *finding.Finding) string {
+	if f.Place.Kernel != "" {
+		return report.ShortenName(f.Place.Kernel, nameWidth/2)
+	}
+	return base(f.Place.Path)
 }
 
 func severity(s finding.Severity) report.Severity {

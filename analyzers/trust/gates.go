@@ -26,7 +26,7 @@ type check struct {
 func (c *check) judge() *Judgement {
 	j := &Judgement{Kernels: make([]Kernel, len(c.tt.Kernels))}
 	c.emptyTrace()
-	traceGates := []func() (Confidence, *finding.Finding){c.damaged, c.totals, c.lostWaves, c.edges, c.architecture, c.estimated}
+	traceGates := []func() (Confidence, *finding.Finding){c.damaged, c.totals, c.statsTable, c.lostWaves, c.edges, c.architecture, c.estimated}
 	for k := range j.Kernels {
 		j.Kernels[k].Confidence = High
 		j.Kernels[k].Lines = spread(c.code(k), c.p.Param("line_collapse_pct"))
@@ -295,6 +295,27 @@ func (c *check) totals() (Confidence, *finding.Finding) {
 			m.Rows, m.Missing.Hits, all.Hits, m.Missing.StallCycles, all.StallCycles, c.replay.Unmatched),
 		Evidence: []finding.Evidence{{Metric: "instructions that differ", Value: float64(m.Rows), Unit: "instructions", Source: "wave files, code.json"}},
 		Fix:      "totals are code.json's; what waits waited for is taken from the waves that are there. Copy the whole directory, or decode again",
+	}
+}
+
+// statsTable fires when the stats CSV beside the directory has other sums
+// than code.json: one of the two is from another run, or cut.
+func (c *check) statsTable() (Confidence, *finding.Finding) {
+	if c.tt.Stats == nil || len(c.tt.Code) == 0 || c.tt.Flavour == trace.Samples {
+		return High, nil
+	}
+	var all trace.Counts
+	for i := range c.tt.Code {
+		all.Add(c.tt.Code[i].Counts)
+	}
+	if c.tt.Stats.Counts == all {
+		return High, nil
+	}
+	return High, &finding.Finding{
+		ID: "stats_mismatch", Severity: finding.Low,
+		Text: fmt.Sprintf("%s sums to %d hits and %d stall cycles, code.json to %d and %d: they are not of the same trace",
+			c.tt.Stats.File, c.tt.Stats.Hits, c.tt.Stats.StallCycles, all.Hits, all.StallCycles),
+		Fix: "code.json is used; remove the stats CSV of the other trace",
 	}
 }
 

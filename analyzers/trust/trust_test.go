@@ -114,6 +114,9 @@ func TestGates(t *testing.T) {
 			}
 		}},
 		{"totals_mismatch", trust.Medium, finding.Medium, func(tt *trace.ThreadTrace) { tt.Code[2].StallCycles += 4 }},
+		{"stats_mismatch", trust.High, finding.Low, func(tt *trace.ThreadTrace) {
+			tt.Stats = &trace.StatsSums{File: "stats.csv", Counts: trace.Counts{Hits: 1}}
+		}},
 		{"waves_lost", trust.Medium, finding.Medium, func(tt *trace.ThreadTrace) {
 			tt.Occupancy = &trace.Occupancy{Engines: []trace.EngineOccupancy{{CUs: []trace.CUWaves{{CU: 0, Starts: 10}, {CU: 1, Starts: 99}}}}}
 		}},

@@ -258,7 +258,8 @@ func pcSampling(c *capture) (tree, error) {
 			issued, stalled = 2+i%3, int(waves[0].records[i-1].stall/16)
 		}
 		reasons := make([]int, 10)
-		reasons[1], reasons[3] = issued, stalled
+		// The reasons are of the stalled samples: they sum to them.
+		reasons[1], reasons[3] = stalled/4, stalled-stalled/4
 		rows[i] = append(rows[i], issued, stalled, reasons)
 	}
 	setCode(out, rows, append(strings.Split(codeHeader, ", "), "PC_Issued", "PC_Stalled", "Stall_Reasons"))
