@@ -1,6 +1,7 @@
 package hotspots
 
 import (
+	"math"
 	"slices"
 
 	"github.com/rocanalyze/rocanalyze/analyzers/replay"
@@ -110,21 +111,25 @@ func occupancyOf(tt *trace.ThreadTrace) *Occupancy {
 	}
 	out.CUsTotal = tracedCUs(tt, len(o.Engines))
 	if out.CUsTotal != nil {
-		out.FillPct = ratioPct(int64(out.CUsHeld), *out.CUsTotal)
+		pct := 100 * float64(out.CUsHeld) / *out.CUsTotal
+		if out.CUsHeld <= int(math.Ceil(*out.CUsTotal)) {
+			pct = min(pct, 100)
+		}
+		out.FillPct = &pct
 	}
 	return out
 }
 
-// tracedCUs is the number of compute units of n engines: the device's, over
-// its engines, rounded up (304 CUs on 32 engines: some have 10, some 9). It is
-// nil when the agent tables do not say it, or disagree.
-func tracedCUs(tt *trace.ThreadTrace, n int) *int64 {
-	var total *int64
+// tracedCUs is the mean number of compute units of n engines: the device's,
+// over its engines (304 CUs on 32 engines are 9.5: some have 10, some 9). It
+// is nil when the agent tables do not say it, or disagree.
+func tracedCUs(tt *trace.ThreadTrace, n int) *float64 {
+	var total *float64
 	for _, a := range tt.Agents {
 		if a.CUs == nil || a.Engines == nil || *a.CUs <= 0 || *a.Engines <= 0 || n == 0 {
 			continue
 		}
-		cus := (*a.CUs*int64(n)-1) / *a.Engines + 1
+		cus := float64(*a.CUs) * float64(n) / float64(*a.Engines)
 		if total != nil && *total != cus {
 			return nil
 		}

@@ -134,9 +134,10 @@ type Counter struct {
 type Occupancy struct {
 	Engines int   `json:"engines"`
 	Waves   int64 `json:"waves_started"`
-	// CUsHeld compute units ever held a wave, of CUsTotal in these engines.
+	// CUsHeld compute units ever held a wave, of CUsTotal in these engines
+	// (a mean where engines differ, hence not always whole).
 	CUsHeld  int      `json:"cus_held"`
-	CUsTotal *int64   `json:"cus_total,omitempty"`
+	CUsTotal *float64 `json:"cus_total,omitempty"`
 	FillPct  *float64 `json:"fill_pct,omitempty"`
 	// PeakWavesPerSIMD and MeanWavesPerSIMD count resident waves; the mean is
 	// over the time in which the SIMD held any.

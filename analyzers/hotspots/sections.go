@@ -268,9 +268,9 @@ func occupancyKV(o *Occupancy) []report.KV {
 	switch {
 	case o.FillPct == nil:
 	case *o.FillPct > 100:
-		s += fmt.Sprintf(", more than the %d that the agent table allows", *o.CUsTotal)
+		s += fmt.Sprintf(", more than the %g that the agent table allows", *o.CUsTotal)
 	default:
-		s += fmt.Sprintf(" of %d (%.0f %%)", *o.CUsTotal, *o.FillPct)
+		s += fmt.Sprintf(" of %g (%.0f %%)", *o.CUsTotal, *o.FillPct)
 	}
 	s += fmt.Sprintf("; peak %d per SIMD", o.PeakWavesPerSIMD)
 	if o.MeanWavesPerSIMD != nil {

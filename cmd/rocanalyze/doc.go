@@ -76,23 +76,37 @@
 //	-- scaled_relu_rows ------------------------------------------------------------
 //	trace     fixtures/att/early/ui_output_agent_10001_dispatch_5
 //	arch      gfx942 (from early_agent_info.csv)
-//	code      30 of 30 instructions executed (100.0 %); it names 12 VGPRs, 0 AGPRs,
+//	code      58 of 58 instructions executed (100.0 %); it names 12 VGPRs, 0 AGPRs,
 //	          14 SGPRs
-//	waves     12 traced of 3648 in the dispatch (4 SIMDs, 1 shader engine)
-//	cycles    latency 39,704 = stall 34,096 (85.9 %) + issue 5,608; idle 1,088; over
+//	waves     12 traced of 3648 in the dispatch; 9 did no work (4 SIMDs, 1 shader
+//	          engine)
+//	cycles    latency 41,800 = stall 33,436 (80.0 %) + issue 8,364; idle 1,088; over
 //	          all waves
-//	waiting   95.4 % of latency = stall + drain at s_endpgm (3,784 cycles, 9.5 %)
-//	SIMD use  issuing 5 % of resident cycles (VALU 3 %)
-//	window    13,036 cycles = 6.208 us at 2.10 GHz, 77 % of the dispatch's 8.097 us
-//	fill      108 waves started on 9 CUs of 10 (90 %); peak 3 per SIMD, mean 1.1 (1
+//	waiting   88.5 % of latency = stall + drain at s_endpgm (3,708 cycles, 9.5 %);
+//	          without the no-work waves
+//	SIMD use  issuing 11 % of resident cycles (VALU 10 %)
+//	window    13,720 cycles = 6.533 us at 2.10 GHz, 78 % of the dispatch's 8.422 us
+//	fill      108 waves started on 9 CUs of 9.5 (95 %); peak 3 per SIMD, mean 1.1 (1
 //	          traced engine)
-//	trust     high
+//	trust     low: see findings
 //
 //	-- What the stall cycles wait for ----------------------------------------------
 //	class       stall cycles  of stall
-//	VMEM wait         16,194     47.5% #####
-//	store wait        13,754     40.3% ####
-//	SMEM wait          4,148     12.2% #
+//	VMEM wait         15,864     51.2% #####
+//	store wait        13,424     43.4% ####
+//	SMEM wait          1,676      5.4% #
+//
+//	-- Findings --------------------------------------------------------------------
+//	warning: few_waves: only 3 working waves traced: what they waited for may not
+//	  be typical. Trace more shader engines (--att-shader-engine-mask) or a larger
+//	  dispatch.
+//	warning: line_collapse: /src/kernels/early.py:15 holds 63.8 % of the
+//	  instructions: source lines are not ranked. Rank instructions (--by
+//	  instruction) or waits (--by wait); make the compiler keep line information
+//	  inside the kernel.
+//	warning: no_work_waves: 9 of 12 waves did no work and hold 7.4 % of the stall;
+//	  left out of every breakdown (--all-waves keeps them). Launch fewer workgroups,
+//	  or give the idle ones work.
 //
 // # Output
 //

@@ -12,5 +12,12 @@ def scaled_relu_rows(x_ptr, y_ptr, rows, COLS: tl.constexpr, BLOCK: tl.constexpr
     base = row * COLS
     for start in range(0, COLS, BLOCK):
         x = tl.load(x_ptr + base + start + offs)
-        y = tl.maximum(x * 0.5 + 1.0, 0.0)
+        y = tl.maximum(affine8(x), 0.0)
         tl.store(y_ptr + base + start + offs, y)
+
+
+@triton.jit
+def affine8(x):
+    for _ in tl.static_range(8):
+        x = x * 0.5 + 1.0
+    return x
