@@ -36,23 +36,38 @@ type View struct {
 // nameWidth is how long a shortened kernel name may be.
 const nameWidth = 60
 
-// Sections lays a result out for reading.
+// Sections lays a result out for reading: every kernel with its findings;
+// those of a whole trace stand with its first kernel.
 func Sections(r *Result, findings []finding.Finding, v View) report.Document {
 	var doc report.Document
+	add := func(sections ...report.Section) { doc.Sections = append(doc.Sections, sections...) }
 	for i := range r.Empty {
-		doc.Sections = append(doc.Sections, emptySection(i, &r.Empty[i]))
+		add(emptySection(i, &r.Empty[i]))
+		add(findingSection(fmt.Sprintf("empty-%d-findings", i), about(findings, r.Empty[i].Path, "", true), v)...)
 	}
+	told := map[string]bool{}
 	for i := range r.Kernels {
 		k := &r.Kernels[i]
-		doc.Sections = append(doc.Sections, headSection(i, k, v))
+		add(headSection(i, k, v))
 		if k.Hot() {
-			doc.Sections = append(doc.Sections, rankings(i, k, v)...)
+			add(rankings(i, k, v)...)
 		}
-	}
-	if s, ok := findingSection(findings, v, len(r.Kernels)+len(r.Empty) > 1); ok {
-		doc.Sections = append(doc.Sections, s)
+		add(findingSection(fmt.Sprintf("findings-%d", i), about(findings, k.Path, k.Name, !told[k.Path]), v)...)
+		told[k.Path] = true
 	}
 	return doc
+}
+
+// about selects the findings on a kernel of a trace, and with whole also those
+// on the trace itself.
+func about(findings []finding.Finding, path, kernel string, whole bool) []finding.Finding {
+	var out []finding.Finding
+	for _, f := range findings {
+		if f.Place.Path == path && (f.Place.Kernel == kernel || whole && f.Place.Kernel == "") {
+			out = append(out, f)
+		}
+	}
+	return out
 }
 
 // Tables lays the one ranking that v selects (by instruction, if none) out as
@@ -603,34 +618,22 @@ func snippet(l *Line) report.Snippet {
 	return s
 }
 
-// findingSection lists the findings; several kernels are told apart.
-func findingSection(findings []finding.Finding, v View, several bool) (report.Section, bool) {
+func findingSection(id string, findings []finding.Finding, v View) []report.Section {
 	notes := report.Notes{}
 	for _, f := range findings {
 		if f.Severity == finding.Info && v.By != BySummary && !v.Verbose {
 			continue
 		}
 		text := f.ID + ": " + f.Text
-		if several {
-			text = fmt.Sprintf("%s (%s): %s", f.ID, where(&f), f.Text)
-		}
 		if f.Fix != "" {
 			text += ". " + strings.ToUpper(f.Fix[:1]) + f.Fix[1:] + "."
 		}
 		notes.Items = append(notes.Items, report.Note{Severity: severity(f.Severity), Text: text})
 	}
 	if len(notes.Items) == 0 {
-		return report.Section{}, false
+		return nil
 	}
-	return report.Section{ID: "findings", Title: "Findings", Items: []report.Item{notes}}, true
-}
-
-// where names a finding's kernel, else its trace.
-func where(f *finding.Finding) string {
-	if f.Place.Kernel != "" {
-		return report.ShortenName(f.Place.Kernel, nameWidth/2)
-	}
-	return base(f.Place.Path)
+	return []report.Section{{ID: id, Title: "Findings", Items: []report.Item{notes}}}
 }
 
 func severity(s finding.Severity) report.Severity {
