@@ -161,11 +161,10 @@ func ArchByName(name string) (Arch, error) {
 // here.
 type Alias struct{ Name, Same string }
 
-// Aliases lists the aliases that ArchByName resolves: processors whose
-// register files, LDS and wave slots equal those of a tabled one, from LLVM
-// GCNProcessors.td and test CodeGen/AMDGPU/occupancy-levels.ll (gfx1103,
-// gfx1150, gfx1152 and gfx1153 share the check lines of gfx1030; gfx1151 those
-// of gfx1100).
+// Aliases lists the aliases that ArchByName resolves: processors that LLVM's
+// AMDGPUUsage (table "Processors") puts into the family of a tabled one, taken
+// to have its register files, LDS and wave slots. That gfx1150, gfx1152 and
+// gfx1153 have 1024 registers, unlike gfx1151, is ROCm/rocm-libraries #4023.
 func Aliases() []Alias {
 	return []Alias{
 		{"gfx902", "gfx900"},
