@@ -2,6 +2,7 @@ package att
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"io"
 	"io/fs"
@@ -89,29 +90,40 @@ func Open(ctx context.Context, fsys fs.FS, dir, display string) (*trace.ThreadTr
 	tt := &trace.ThreadTrace{Path: display, Name: name}
 	tt.AgentHandle, tt.DispatchID, _ = ParseName(tt.Name)
 	var n notes
+	readCodeFile(d, tt, &n)
+	// The tables around the directory need the kernels' names, and nothing
+	// else: they are read beside the directory's own files. Their notes follow
+	// all the same.
+	var around notes
+	var failed error
+	var wg sync.WaitGroup
+	wg.Go(func() { failed = readAround(ctx, fsys, dir, display, d.names, tt, &around) })
 	readParts(d, tt, &n)
-	if err := ctx.Err(); err != nil {
+	wg.Wait()
+	if err := errors.Join(ctx.Err(), failed); err != nil {
 		return nil, err
 	}
-	nb, err := findNeighbours(fsys, dir, display, d.names)
-	if err != nil {
-		n.add(trace.Warning, path.Join(display, ".."), "cannot be listed (%s): companion tables are not looked for", reason(err))
-	} else {
-		if file := statsName(nb.beside, tt.Name); file != "" {
-			shown := path.Join(nb.shown, file)
-			nb.table(file, shown, &n, func(r io.Reader) { tt.Stats = readStats(r, shown, &n) })
-		}
-		if err := readCompanions(ctx, nb, tt, &n); err != nil {
-			return nil, err
-		}
-	}
-	tt.Notes = n
+	tt.Notes = append(n, around...)
 	return tt, nil
 }
 
-// readParts reads the files inside the directory.
+// readAround reads the stats table and the companion tables. It sets fields of
+// tt that readParts does not touch.
+func readAround(ctx context.Context, fsys fs.FS, dir, display string, names []string, tt *trace.ThreadTrace, n *notes) error {
+	nb, err := findNeighbours(fsys, dir, display, names)
+	if err != nil {
+		n.add(trace.Warning, path.Join(display, ".."), "cannot be listed (%s): companion tables are not looked for", reason(err))
+		return nil
+	}
+	if file := statsName(nb.beside, tt.Name); file != "" {
+		shown := path.Join(nb.shown, file)
+		nb.table(file, shown, n, func(r io.Reader) { tt.Stats = readStats(r, shown, n) })
+	}
+	return readCompanions(ctx, nb, tt, n)
+}
+
+// readParts reads the files inside the directory other than code.json.
 func readParts(d *folder, tt *trace.ThreadTrace, n *notes) {
-	readCodeFile(d, tt, n)
 	// The events are by far the largest of these files: they are read beside
 	// the list of waves. Their notes follow the list's all the same.
 	var events notes

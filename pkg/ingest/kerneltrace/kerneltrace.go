@@ -1,0 +1,207 @@
+// Package kerneltrace reads kernel-trace tables, the CSV files with one row per
+// dispatch that ROCm's profilers write, and the agent tables beside them.
+//
+// Columns are found by name, so that the tables of all releases are read:
+//
+//	rocprofv3 of ROCm 6.2     Private_Segment_Size, Group_Segment_Size; no registers
+//	rocprofv3 of later ones   LDS_Block_Size, Scratch_Size, VGPR_Count, ...
+//	rocprof (v1, v2)          KernelName, grd, wgr, lds, scr, arch_vgpr, ...
+//
+// Rows are summed while they are read: memory grows with the number of
+// different launches, not of dispatches. Source: rocprofiler-sdk
+// output/generateCSV.cpp.
+package kerneltrace
+
+import (
+	"bytes"
+	"errors"
+	"fmt"
+	"io"
+	"slices"
+	"strings"
+
+	"github.com/rocanalyze/rocanalyze/pkg/trace"
+)
+
+// Bounds of what is kept of one table.
+const (
+	maxLaunches  = 1 << 16   // different launches
+	maxNameBytes = 256 << 20 // all kernel names together
+	maxAgents    = 1024
+)
+
+// SniffBytes of a file are enough for Sniff.
+const SniffBytes = 4096
+
+// Kind is what the header of a file says.
+type Kind int
+
+// The kinds of tables.
+const (
+	// NotTable: nothing that this package knows.
+	NotTable Kind = iota
+	// KernelTrace: one row per dispatch.
+	KernelTrace
+	// CounterTable: one row per dispatch and counter.
+	CounterTable
+	// AgentTable: one row per agent.
+	AgentTable
+)
+
+// Sniff recognises a table by its header, the first line of the file.
+func Sniff(head []byte) Kind {
+	line, _, _ := bytes.Cut(head, []byte("\n"))
+	has := map[string]bool{}
+	for _, name := range strings.Split(string(line), ",") {
+		has[normalize(strings.Trim(strings.TrimSpace(name), `"`))] = true
+	}
+	hasAny := func(names ...string) bool {
+		return slices.ContainsFunc(names, func(n string) bool { return has[n] })
+	}
+	switch {
+	case has["agenttype"] && has["nodeid"]:
+		return AgentTable
+	case has["countername"]:
+		return CounterTable
+	case has["kernelname"] && hasAny("gridsizex", "gridsize", "grd"):
+		return KernelTrace
+	}
+	return NotTable
+}
+
+// reader sums the rows of one table.
+type reader struct {
+	t     *table
+	file  string
+	out   *trace.LaunchTable
+	index map[key]int
+	names map[string]string
+	bytes int // of names
+	// columns by meaning
+	kernel, agent, start, end, duration, lds, scratch, vgpr, accum, sgpr string
+	skipped                                                              int
+}
+
+// key tells launches apart.
+type key struct {
+	kernel, agent   string
+	counts          [5]int64
+	workgroup, grid [3]int64
+}
+
+// Read reads a kernel trace. file is its path as the user can find it. It
+// fails when the input is not such a table; a damaged row is a note.
+func Read(r io.Reader, file string) (*trace.LaunchTable, error) {
+	t, err := openTable(r)
+	if err != nil {
+		return nil, err
+	}
+	rd := &reader{
+		t: t, file: file, out: &trace.LaunchTable{Path: file},
+		index: map[key]int{}, names: map[string]string{},
+		kernel: t.column("kernelname"), agent: t.column("agentid", "gpuid"),
+		start: t.column("starttimestamp", "startns", "beginns"), end: t.column("endtimestamp", "endns"),
+		duration: t.column("durationns", "duration"),
+		lds:      t.column("groupsegmentsize", "ldsblocksize", "lds"),
+		scratch:  t.column("scratchsize", "privatesegmentsize", "scr"),
+		vgpr:     t.column("vgprcount", "archvgprcount", "archvgpr"),
+		accum:    t.column("accumvgprcount", "accumvgpr"),
+		sgpr:     t.column("sgprcount", "sgpr"),
+	}
+	switch {
+	case t.column("countername") != "":
+		return nil, errors.New("a counter table, not a kernel trace: give the *_kernel_trace.csv")
+	case rd.kernel == "" || t.column("gridsizex", "gridsize", "grd") == "":
+		return nil, errors.New("not a kernel trace: its header has no Kernel_Name and Grid_Size")
+	}
+	// Group_Segment_Size is what the dispatch packet asks for (rocprofiler-sdk
+	// dispatch_info.group_segment_size); rocprof's lds likewise.
+	rd.out.LDSDispatched = rd.lds == "groupsegmentsize" || rd.lds == "lds"
+	for t.next() {
+		rd.row()
+	}
+	rd.out.Notes = t.notes(file)
+	if rd.skipped > 0 {
+		rd.out.Notes = append(rd.out.Notes, trace.Note{
+			Level: trace.Damage, Place: file,
+			Text: fmt.Sprintf("more than %d different launches: %d dispatches are left out", len(rd.out.Launches), rd.skipped),
+		})
+	}
+	return rd.out, nil
+}
+
+// row adds the current row.
+func (rd *reader) row() {
+	l := rd.launch()
+	if l.Kernel == "" || l.Grid == nil || l.Workgroup == nil {
+		rd.t.reject()
+		return
+	}
+	k := key{kernel: l.Kernel, agent: l.AgentID, workgroup: *l.Workgroup, grid: *l.Grid}
+	for i, v := range [...]*int64{l.LDSBytes, l.ScratchBytes, l.VGPRs, l.AccumVGPRs, l.SGPRs} {
+		if k.counts[i] = -1; v != nil {
+			k.counts[i] = *v
+		}
+	}
+	i, ok := rd.index[k]
+	if !ok {
+		if len(rd.out.Launches) == maxLaunches || !rd.keep(&l, &k) {
+			rd.skipped++
+			return
+		}
+		i = len(rd.out.Launches)
+		rd.index[k] = i
+		rd.out.Launches = append(rd.out.Launches, trace.LaunchSum{Launch: l})
+	}
+	rd.out.Rows++
+	add(&rd.out.Launches[i], &l, rd.t.int(rd.duration))
+}
+
+// launch copies the current row; its strings are valid until the next one.
+func (rd *reader) launch() trace.Launch {
+	t := rd.t
+	return trace.Launch{
+		Origin: trace.Origin{File: rd.file, Row: t.n}, DispatchID: t.int("dispatchid"),
+		AgentID: t.cell(rd.agent), Kernel: t.cell(rd.kernel),
+		StartNs: t.int(rd.start), EndNs: t.int(rd.end),
+		LDSBytes: t.int(rd.lds), ScratchBytes: t.int(rd.scratch),
+		VGPRs: t.int(rd.vgpr), AccumVGPRs: t.int(rd.accum), SGPRs: t.int(rd.sgpr),
+		Workgroup: t.extents("workgroupsize", "wgr"), Grid: t.extents("gridsize", "grd"),
+	}
+}
+
+// keep makes the strings of a new launch its own, each name once; ok is false
+// when there is no room for the name.
+func (rd *reader) keep(l *trace.Launch, k *key) (ok bool) {
+	for _, s := range [...]*string{&l.Kernel, &l.AgentID} {
+		own, known := rd.names[*s]
+		if !known {
+			if rd.bytes += len(*s); rd.bytes > maxNameBytes {
+				return false
+			}
+			own = strings.Clone(*s)
+			rd.names[own] = own
+		}
+		*s = own
+	}
+	k.kernel, k.agent = l.Kernel, l.AgentID
+	return true
+}
+
+// add counts one dispatch; its time is end - start, else the duration column.
+func add(s *trace.LaunchSum, l *trace.Launch, duration *int64) {
+	s.Count++
+	ns, ok := l.DurationNs()
+	if !ok && l.StartNs == nil && duration != nil && *duration > 0 {
+		ns, ok = *duration, true
+	}
+	if !ok || ns > 1<<62-s.TotalNs {
+		return
+	}
+	if s.Timed == 0 || ns < s.MinNs {
+		s.MinNs = ns
+	}
+	s.Timed++
+	s.TotalNs += ns
+	s.MaxNs = max(s.MaxNs, ns)
+}
