@@ -2,6 +2,7 @@ package hotspots
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 
 	"github.com/rocanalyze/rocanalyze/analyzers/stalls"
@@ -71,27 +72,29 @@ func about(findings []finding.Finding, path, kernel string, whole bool) []findin
 }
 
 // Tables lays the one ranking that v selects (by instruction, if none) out as
-// a single table over all kernels.
-func Tables(r *Result, v View) report.Document {
-	if v.By == BySummary {
-		v.By = ByInstruction
-	}
-	var whole report.Table
+// a single table over all kernels. It fails when cycles and program-counter
+// samples would have to share its columns.
+func Tables(r *Result, v View) (report.Document, error) {
+	table := tableBy(v.By)
+	all := withTrace(table(TableID, &Kernel{}))
 	for i := range r.Kernels {
 		k := &r.Kernels[i]
-		t := tableBy(v.By)("hotspots", k)
-		whole.ID = t.ID
-		whole.Columns = append([]report.Column{{Key: "path", Title: "trace"}, {Key: "kernel", Title: "kernel"}}, t.Columns...)
+		if (k.Samples != nil) != (r.Kernels[0].Samples != nil) {
+			return report.Document{}, fmt.Errorf("%s and %s do not fit one table: one has cycles, the other samples; give them one at a time", r.Kernels[0].Path, k.Path)
+		}
+		t := table(TableID, k)
+		all.Columns = withTrace(t).Columns
 		for _, row := range t.Rows {
-			whole.Rows = append(whole.Rows, append([]report.Cell{report.Text(k.Path), report.Text(k.Name)}, row...))
+			all.Rows = append(all.Rows, append([]report.Cell{report.Text(k.Path), report.Text(k.Name)}, row...))
 		}
 	}
-	if len(r.Kernels) == 0 {
-		t := tableBy(v.By)("hotspots", &Kernel{})
-		t.Columns = append([]report.Column{{Key: "path", Title: "trace"}, {Key: "kernel", Title: "kernel"}}, t.Columns...)
-		whole = t
-	}
-	return report.Document{Sections: []report.Section{{ID: "hotspots", Items: []report.Item{whole}}}}
+	return report.Document{Sections: []report.Section{{ID: TableID, Items: []report.Item{all}}}}, nil
+}
+
+// withTrace puts the columns that tell kernels apart before a table's own.
+func withTrace(t report.Table) report.Table {
+	t.Columns = append([]report.Column{{Key: "path", Title: "trace"}, {Key: "kernel", Title: "kernel"}}, t.Columns...)
+	return t
 }
 
 // TableID is the id of the table that Tables makes.
@@ -329,7 +332,7 @@ func rankings(i int, k *Kernel, v View) []report.Section {
 	if k.Samples != nil {
 		add(ByClass, "reasons", "Why stalled samples did not issue", reasonTable("reasons"+suffix, k))
 	} else {
-		add(ByClass, "stalls", "What the stall cycles wait for", classTable("stalls"+suffix, k))
+		add(ByClass, "stalls", "What the stall cycles wait for", withoutEstimates(classTable("stalls"+suffix, k), k))
 		if len(k.Waits) > 0 {
 			add(ByWait, "waits", "Waits that cost most", waitTables("waits"+suffix, k)...)
 		}
@@ -370,18 +373,24 @@ func classTable(id string, k *Kernel) report.Table {
 		{Key: "share_pct", Title: "of stall", Align: report.AlignRight, Bar: true},
 		{Key: "estimated_cycles", Title: "estimated", Align: report.AlignRight},
 	}}
-	estimated := false
 	for _, s := range k.Stalls {
-		estimated = estimated || s.EstimatedCycles > 0
 		t.Rows = append(t.Rows, []report.Cell{
 			classCell(s.Class), report.Cycles(s.StallCycles), report.Pct(s.SharePct), report.Cycles(s.EstimatedCycles),
 		})
 	}
-	if !estimated {
-		for i := range t.Rows {
-			t.Rows[i] = t.Rows[i][:3]
-		}
-		t.Columns = t.Columns[:3]
+	return t
+}
+
+// withoutEstimates drops the last column of a class table where nothing is
+// estimated.
+func withoutEstimates(t report.Table, k *Kernel) report.Table {
+	if k.Samples != nil || slices.ContainsFunc(k.Stalls, func(s Stall) bool { return s.EstimatedCycles > 0 }) {
+		return t
+	}
+	last := len(t.Columns) - 1
+	t.Columns = t.Columns[:last]
+	for i := range t.Rows {
+		t.Rows[i] = t.Rows[i][:last]
 	}
 	return t
 }

@@ -116,8 +116,12 @@ func (a *app) showHotspots(f *hotspotsFlags, paths []string, t *trace.Trace, res
 	if findings == nil {
 		findings = []finding.Finding{}
 	}
-	err := a.show(&f.common, view{
-		doc: hotspots.Sections(res, findings, v), tables: hotspots.Tables(res, v), table: hotspots.TableID,
+	tables, err := hotspots.Tables(res, v)
+	if err != nil && f.format == "csv" {
+		return err
+	}
+	err = a.show(&f.common, view{
+		doc: hotspots.Sections(res, findings, v), tables: tables, table: hotspots.TableID,
 		result: hotspotsOutput{res, findings}, env: envelope("hotspots", paths, partial, notes),
 	})
 	if err != nil {
