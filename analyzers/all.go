@@ -6,6 +6,7 @@ package analyzers
 import (
 	"github.com/rocanalyze/rocanalyze/analyzers/code"
 	"github.com/rocanalyze/rocanalyze/analyzers/hotspots"
+	"github.com/rocanalyze/rocanalyze/analyzers/occupancy"
 	"github.com/rocanalyze/rocanalyze/analyzers/replay"
 	"github.com/rocanalyze/rocanalyze/analyzers/stalls"
 	"github.com/rocanalyze/rocanalyze/analyzers/trust"
@@ -17,6 +18,7 @@ func All() []*analysis.Analyzer {
 	return []*analysis.Analyzer{
 		code.Analyzer,
 		hotspots.Analyzer,
+		occupancy.Analyzer,
 		replay.Analyzer,
 		stalls.Analyzer,
 		trust.Analyzer,

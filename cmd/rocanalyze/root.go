@@ -45,7 +45,7 @@ needs no GPU, no ROCm and no network.`,
 		return fmt.Errorf("%w (see '%s --help')", err, cmd.CommandPath())
 	})
 	root.CompletionOptions.HiddenDefaultCmd = true
-	root.AddCommand(newHotspots(a))
+	root.AddCommand(newHotspots(a), newOccupancy(a), newDevices(a))
 	return root
 }
 
@@ -145,6 +145,12 @@ func notesOf(t *trace.Trace, all bool) []string {
 	add("", t.Notes)
 	for _, tt := range t.ThreadTraces {
 		add(tt.Path, tt.Notes)
+	}
+	for _, lt := range t.LaunchTables {
+		add("", lt.Notes)
+	}
+	for _, co := range t.CodeObjects {
+		add("", co.Notes)
 	}
 	return out
 }

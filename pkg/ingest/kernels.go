@@ -38,6 +38,9 @@ func (s *search) file(dir string, e fs.DirEntry) {
 	if s.kernels && e.Type().IsRegular() && kernelCandidate(e.Name()) && len(s.files) < maxKernelFiles {
 		s.files = append(s.files, path.Join(dir, e.Name()))
 	}
+	if s.counters && e.Type().IsRegular() && counterCandidate(e.Name()) && len(s.tables) < maxCounterFiles {
+		s.tables = append(s.tables, path.Join(dir, e.Name()))
+	}
 }
 
 // kernelFiles reads those files of a tree that describe kernels, and returns

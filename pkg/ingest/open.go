@@ -32,6 +32,9 @@ type Options struct {
 	// dispatch directories. Files of these kinds that are named are always
 	// read.
 	Kernels bool
+	// Counters asks for counter tables and results.json; without it they are
+	// not read, not even where they are named.
+	Counters bool
 }
 
 // PathError says which path cannot be read, why, and what to do.
@@ -72,6 +75,9 @@ func Open(ctx context.Context, paths []string, opts Options) (*trace.Trace, erro
 			return nil, err
 		}
 	}
+	if err := o.counterRuns(); err != nil {
+		return nil, err
+	}
 	slices.SortStableFunc(o.tr.ThreadTraces, func(a, b *trace.ThreadTrace) int { return strings.Compare(a.Path, b.Path) })
 	return o.tr, nil
 }
@@ -82,6 +88,8 @@ type opener struct {
 	opts Options
 	tr   *trace.Trace
 	seen map[string]bool // real paths of the directories that were read
+	// counters are the counter files so far.
+	counters []counterFile
 }
 
 // path reads one path.
@@ -170,6 +178,11 @@ func (o *opener) file(p, real string) error {
 	kind := kindOf(head, real)
 	if kind == notArchive {
 		f := located{fsys: dirFS(filepath.Dir(real)), name: filepath.Base(real), shown: filepath.ToSlash(p), real: real}
+		if o.opts.Counters {
+			if ok, err := o.counterFile(f, true); ok || err != nil {
+				return err
+			}
+		}
 		if ok, err := o.kernelFile(f, true); ok || err != nil {
 			return err
 		}
@@ -238,7 +251,7 @@ func openArchive(real string, kind archiveKind) (fsys fs.FS, notes []trace.Note,
 // tree reads every dispatch directory of fsys. display and real are the user's
 // and the real name of its root.
 func (o *opener) tree(fsys fs.FS, p, display, real string) error {
-	s := search{fsys: fsys, kernels: o.opts.Kernels}
+	s := search{fsys: fsys, kernels: o.opts.Kernels, counters: o.opts.Counters}
 	if err := s.walk(o.ctx, ".", 0); err != nil {
 		return err
 	}
@@ -250,7 +263,11 @@ func (o *opener) tree(fsys fs.FS, p, display, real string) error {
 	if err != nil {
 		return err
 	}
-	if len(s.found) == 0 && described == 0 {
+	counted, err := o.counterFiles(fsys, s.tables, display, real)
+	if err != nil {
+		return err
+	}
+	if len(s.found) == 0 && described == 0 && counted == 0 {
 		return &PathError{
 			Path: p, Problem: "no dispatch directory (code.json) below " + p,
 			Advice: "give the ui_output_agent_*_dispatch_* directory that rocprofv3 --att wrote",
@@ -274,6 +291,9 @@ type search struct {
 	// kernels asks for files that may describe kernels, listed in files.
 	kernels bool
 	files   []string
+	// counters asks for files that may hold counters, listed in tables.
+	counters bool
+	tables   []string
 }
 
 // walk looks at dir and all below it, in order of names, and does not follow

@@ -10,6 +10,12 @@ type Trace struct {
 	// CodeObjects are code objects, assembly listings and kernels that the
 	// user described, in the same order.
 	CodeObjects []*CodeObject
+	// CounterRuns are runs under a counter profiler, in the same order.
+	CounterRuns []*CounterRun
+	// Runs hold dispatches one by one, KernelStats sums of them; both in the
+	// same order.
+	Runs        []*Run
+	KernelStats []*KernelStats
 	// Notes are remarks about the inputs as a whole.
 	Notes []Note
 }
@@ -32,6 +38,21 @@ func (t *Trace) Damaged() bool {
 	}
 	for _, co := range t.CodeObjects {
 		if anyDamaged(co.Notes) {
+			return true
+		}
+	}
+	for _, cr := range t.CounterRuns {
+		if anyDamaged(cr.Notes) {
+			return true
+		}
+	}
+	for _, r := range t.Runs {
+		if anyDamaged(r.Notes) {
+			return true
+		}
+	}
+	for _, ks := range t.KernelStats {
+		if anyDamaged(ks.Notes) {
 			return true
 		}
 	}

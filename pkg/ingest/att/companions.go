@@ -7,13 +7,14 @@ import (
 	"path"
 	"strings"
 
+	"github.com/rocanalyze/rocanalyze/pkg/ingest/csvtable"
+	"github.com/rocanalyze/rocanalyze/pkg/ingest/kerneltrace"
 	"github.com/rocanalyze/rocanalyze/pkg/trace"
 )
 
 // Bounds of what is taken from companion tables.
 const (
 	maxLaunches  = 64 // per file, by kernel name, and again by dispatch id
-	maxAgents    = 1024
 	maxHostDirs  = 1000
 	kernelSuffix = "kernel_trace.csv"
 	agentSuffix  = "agent_info.csv"
@@ -191,22 +192,22 @@ func shapeOf(l *trace.Launch) launchShape {
 // readLaunches keeps the rows that have the trace's dispatch id, and the first
 // row of each shape of its kernels.
 func readLaunches(r io.Reader, file string, wanted launchFilter, n *notes) []trace.Launch {
-	t, err := openTable(r)
+	t, err := csvtable.Open(r)
 	if err != nil {
 		n.add(trace.Damage, file, "%s: left out", reason(err))
 		return nil
 	}
-	if !t.has("kernelname") {
+	if t.Column("kernelname") == "" {
 		n.add(trace.Warning, file, "there is no column Kernel_Name: left out")
 		return nil
 	}
 	var launches []trace.Launch
 	seen := map[launchShape]bool{}
 	ids, more := 0, 0
-	for t.next() {
-		id := t.int("dispatchid")
+	for t.Next() {
+		id := t.Int("dispatchid")
 		byID := wanted.id != nil && id != nil && *id == *wanted.id
-		if !byID && !wanted.names[bareName(t.cell("kernelname"))] {
+		if !byID && !wanted.names[bareName(t.Cell("kernelname"))] {
 			continue
 		}
 		l := readLaunch(t, file)
@@ -223,7 +224,7 @@ func readLaunches(r io.Reader, file string, wanted launchFilter, n *notes) []tra
 		}
 		launches = append(launches, l)
 	}
-	t.note(file, n)
+	*n = append(*n, t.Notes(file)...)
 	if more > 0 {
 		n.add(trace.Info, file, "more than %d different launches of these kernels: %d rows are left out", maxLaunches, more)
 	}
@@ -231,75 +232,29 @@ func readLaunches(r io.Reader, file string, wanted launchFilter, n *notes) []tra
 }
 
 // readLaunch copies the current row.
-func readLaunch(t *table, file string) trace.Launch {
+func readLaunch(t *csvtable.Table, file string) trace.Launch {
 	l := trace.Launch{
-		Origin:    trace.Origin{File: file, Row: t.n},
-		AgentID:   t.cell("agentid"),
-		Kernel:    t.cell("kernelname"),
-		Workgroup: t.triple("workgroupsize"),
-		Grid:      t.triple("gridsize"),
+		Origin:    trace.Origin{File: file, Row: t.Row()},
+		AgentID:   t.Cell("agentid"),
+		Kernel:    t.Cell("kernelname"),
+		Workgroup: t.Extents("workgroupsize"),
+		Grid:      t.Extents("gridsize"),
 	}
 	for _, c := range launchInts {
-		if v := t.int(c.name); v != nil {
+		if v := t.Int(c.name); v != nil {
 			*c.to(&l) = v
 		}
 	}
 	return l
 }
 
-// agentInts are the integer columns of an agent table, by normalized name.
-// Source: rocprofiler-sdk, output/generateCSV.cpp.
-var agentInts = [...]struct {
-	name string
-	to   func(*trace.Agent) **int64
-}{
-	{"deviceid", func(a *trace.Agent) **int64 { return &a.DeviceID }},
-	{"cucount", func(a *trace.Agent) **int64 { return &a.CUs }},
-	{"simdpercu", func(a *trace.Agent) **int64 { return &a.SIMDsPerCU }},
-	{"cuperengine", func(a *trace.Agent) **int64 { return &a.CUsPerEngine }},
-	{"numxcc", func(a *trace.Agent) **int64 { return &a.XCCs }},
-	{"maxwavespersimd", func(a *trace.Agent) **int64 { return &a.MaxWavesPerSIMD }},
-	{"ldssizeinkb", func(a *trace.Agent) **int64 { return &a.LDSKiB }},
-	{"wavefrontsize", func(a *trace.Agent) **int64 { return &a.WaveSize }},
-	{"maxengineclkfcompute", func(a *trace.Agent) **int64 { return &a.MaxClockMHz }},
-}
-
 // readAgents keeps the GPUs of an agent table.
 func readAgents(r io.Reader, file string, n *notes) []trace.Agent {
-	t, err := openTable(r)
+	agents, remarks, err := kerneltrace.ReadAgents(r, file)
 	if err != nil {
 		n.add(trace.Damage, file, "%s: left out", reason(err))
 		return nil
 	}
-	var agents []trace.Agent
-	for t.next() && len(agents) < maxAgents {
-		if !strings.EqualFold(t.cell("agenttype"), "GPU") {
-			continue
-		}
-		node := t.int("nodeid")
-		if node == nil {
-			t.reject()
-			continue
-		}
-		a := trace.Agent{
-			Origin: trace.Origin{File: file, Row: t.n}, NodeID: *node,
-			Gfx: t.cell("name"), Product: t.cell("productname"),
-		}
-		for _, c := range agentInts {
-			*c.to(&a) = t.int(c.name)
-		}
-		a.Engines = engines(t.int("arraycount"), t.int("simdarraysperengine"))
-		agents = append(agents, a)
-	}
-	t.note(file, n)
+	*n = append(*n, remarks...)
 	return agents
-}
-
-// engines is the number of shader engines; nil when a column is missing.
-func engines(arrays, perEngine *int64) *int64 {
-	if arrays == nil || perEngine == nil || *perEngine <= 0 {
-		return nil
-	}
-	n := *arrays / *perEngine
-	return &n
 }

@@ -18,7 +18,6 @@ const (
 	maxListBytes   = 256 << 20
 	maxSourceBytes = 16 << 20
 	maxTreeBytes   = 16 << 20
-	maxRecordBytes = 16 << 20
 )
 
 var (

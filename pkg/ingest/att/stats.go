@@ -4,6 +4,7 @@ import (
 	"io"
 	"strings"
 
+	"github.com/rocanalyze/rocanalyze/pkg/ingest/csvtable"
 	"github.com/rocanalyze/rocanalyze/pkg/trace"
 )
 
@@ -22,37 +23,37 @@ var statsColumns = [...]struct {
 // readStats sums a stats CSV; label rows do not count. It returns nil when the
 // file is not such a table.
 func readStats(r io.Reader, file string, n *notes) *trace.StatsSums {
-	t, err := openTable(r)
+	t, err := csvtable.Open(r)
 	if err != nil {
 		n.add(trace.Damage, file, "%s: left out", reason(err))
 		return nil
 	}
 	for _, c := range statsColumns {
-		if !t.has(c.name) {
+		if t.Column(c.name) == "" {
 			n.add(trace.Warning, file, "there is no column %q: left out", c.name)
 			return nil
 		}
 	}
 	sums := &trace.StatsSums{File: file}
-	for t.next() {
-		if strings.HasPrefix(t.cell("instruction"), ";") {
+	for t.Next() {
+		if strings.HasPrefix(t.Cell("instruction"), ";") {
 			continue
 		}
 		var row trace.Counts
 		if !statsRow(t, &row) {
-			t.reject()
+			t.Reject()
 			continue
 		}
 		sums.Rows++
 		sums.Add(row)
 	}
-	t.note(file, n)
+	*n = append(*n, t.Notes(file)...)
 	return sums
 }
 
-func statsRow(t *table, row *trace.Counts) bool {
+func statsRow(t *csvtable.Table, row *trace.Counts) bool {
 	for _, c := range statsColumns {
-		v := t.int(c.name)
+		v := t.Int(c.name)
 		if v == nil {
 			return false
 		}

@@ -63,16 +63,6 @@ func TestStatsName(t *testing.T) {
 	}
 }
 
-func TestRowTooLong(t *testing.T) {
-	var n notes
-	csv := "Instruction,Hitcount,Latency,Stall,Idle\nx,1,2,1,1\n\"" + strings.Repeat("x\n", maxRecordBytes/2+1<<12)
-	got := readStats(strings.NewReader(csv), "f", &n)
-	if got.Rows != 1 {
-		t.Errorf("%+v", got)
-	}
-	checkNotes(t, n, []string{"f: row 2: a row is larger than the limit of 16 MiB"})
-}
-
 const launchHeader = `"Kind","Agent_Id","Queue_Id","Dispatch_Id","Kernel_Name","Start_Timestamp","End_Timestamp","LDS_Block_Size","Scratch_Size","VGPR_Count","Accum_VGPR_Count","SGPR_Count","Workgroup_Size_X","Workgroup_Size_Y","Workgroup_Size_Z","Grid_Size_X","Grid_Size_Y","Grid_Size_Z"`
 
 func launchRow(id int, kernel string, vgprs int) string {

@@ -5,6 +5,7 @@ import (
 	"io"
 	"strings"
 
+	"github.com/rocanalyze/rocanalyze/pkg/ingest/csvtable"
 	"github.com/rocanalyze/rocanalyze/pkg/trace"
 )
 
@@ -28,31 +29,41 @@ var agentInts = [...]struct {
 // ReadAgents reads the GPUs of an agent table, and remarks about it. It fails
 // when the input is not such a table.
 func ReadAgents(r io.Reader, file string) ([]trace.Agent, []trace.Note, error) {
-	t, err := openTable(r)
+	t, err := csvtable.Open(r)
 	if err != nil {
 		return nil, nil, err
 	}
-	if t.column("agenttype") == "" || t.column("nodeid") == "" {
+	if t.Column("agenttype") == "" || t.Column("nodeid") == "" {
 		return nil, nil, errors.New("not an agent table: its header has no Agent_Type and Node_Id")
 	}
 	var agents []trace.Agent
-	for t.next() && len(agents) < maxAgents {
-		if !strings.EqualFold(t.cell("agenttype"), "GPU") {
+	for t.Next() && len(agents) < maxAgents {
+		if !strings.EqualFold(t.Cell("agenttype"), "GPU") {
 			continue
 		}
-		node := t.int("nodeid")
+		node := t.Int("nodeid")
 		if node == nil {
-			t.reject()
+			t.Reject()
 			continue
 		}
 		a := trace.Agent{
-			Origin: trace.Origin{File: file, Row: t.n}, NodeID: *node,
-			Gfx: strings.Clone(t.cell("name")), Product: strings.Clone(t.cell("productname")),
+			Origin: trace.Origin{File: file, Row: t.Row()}, NodeID: *node,
+			Gfx: strings.Clone(t.Cell("name")), Product: strings.Clone(t.Cell("productname")),
 		}
 		for _, c := range agentInts {
-			*c.to(&a) = t.int(c.name)
+			*c.to(&a) = t.Int(c.name)
 		}
+		a.Engines = engines(t.Int("arraycount"), t.Int("simdarraysperengine"))
 		agents = append(agents, a)
 	}
-	return agents, t.notes(file), nil
+	return agents, t.Notes(file), nil
+}
+
+// engines is the number of shader engines; nil when a column is missing.
+func engines(arrays, perEngine *int64) *int64 {
+	if arrays == nil || perEngine == nil || *perEngine <= 0 {
+		return nil
+	}
+	n := *arrays / *perEngine
+	return &n
 }

@@ -20,6 +20,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/rocanalyze/rocanalyze/pkg/ingest/csvtable"
 	"github.com/rocanalyze/rocanalyze/pkg/trace"
 )
 
@@ -53,7 +54,7 @@ func Sniff(head []byte) Kind {
 	line, _, _ := bytes.Cut(head, []byte("\n"))
 	has := map[string]bool{}
 	for _, name := range strings.Split(string(line), ",") {
-		has[normalize(strings.Trim(strings.TrimSpace(name), `"`))] = true
+		has[csvtable.Normalize(strings.Trim(strings.TrimSpace(name), `"`))] = true
 	}
 	hasAny := func(names ...string) bool {
 		return slices.ContainsFunc(names, func(n string) bool { return has[n] })
@@ -71,7 +72,7 @@ func Sniff(head []byte) Kind {
 
 // reader sums the rows of one table.
 type reader struct {
-	t     *table
+	t     *csvtable.Table
 	file  string
 	out   *trace.LaunchTable
 	index map[key]int
@@ -92,35 +93,35 @@ type key struct {
 // Read reads a kernel trace. file is its path as the user can find it. It
 // fails when the input is not such a table; a damaged row is a note.
 func Read(r io.Reader, file string) (*trace.LaunchTable, error) {
-	t, err := openTable(r)
+	t, err := csvtable.Open(r)
 	if err != nil {
 		return nil, err
 	}
 	rd := &reader{
 		t: t, file: file, out: &trace.LaunchTable{Path: file},
 		index: map[key]int{}, names: map[string]string{},
-		kernel: t.column("kernelname"), agent: t.column("agentid", "gpuid"),
-		start: t.column("starttimestamp", "startns", "beginns"), end: t.column("endtimestamp", "endns"),
-		duration: t.column("durationns", "duration"),
-		lds:      t.column("groupsegmentsize", "ldsblocksize", "lds"),
-		scratch:  t.column("scratchsize", "privatesegmentsize", "scr"),
-		vgpr:     t.column("vgprcount", "archvgprcount", "archvgpr"),
-		accum:    t.column("accumvgprcount", "accumvgpr"),
-		sgpr:     t.column("sgprcount", "sgpr"),
+		kernel: t.Column("kernelname"), agent: t.Column("agentid", "gpuid"),
+		start: t.Column("starttimestamp", "startns", "beginns"), end: t.Column("endtimestamp", "endns"),
+		duration: t.Column("durationns", "duration"),
+		lds:      t.Column("groupsegmentsize", "ldsblocksize", "lds"),
+		scratch:  t.Column("scratchsize", "privatesegmentsize", "scr"),
+		vgpr:     t.Column("vgprcount", "archvgprcount", "archvgpr"),
+		accum:    t.Column("accumvgprcount", "accumvgpr"),
+		sgpr:     t.Column("sgprcount", "sgpr"),
 	}
 	switch {
-	case t.column("countername") != "":
+	case t.Column("countername") != "":
 		return nil, errors.New("a counter table, not a kernel trace: give the *_kernel_trace.csv")
-	case rd.kernel == "" || t.column("gridsizex", "gridsize", "grd") == "":
+	case rd.kernel == "" || t.Column("gridsizex", "gridsize", "grd") == "":
 		return nil, errors.New("not a kernel trace: its header has no Kernel_Name and Grid_Size")
 	}
 	// Group_Segment_Size is what the dispatch packet asks for (rocprofiler-sdk
 	// dispatch_info.group_segment_size); rocprof's lds likewise.
 	rd.out.LDSDispatched = rd.lds == "groupsegmentsize" || rd.lds == "lds"
-	for t.next() {
+	for t.Next() {
 		rd.row()
 	}
-	rd.out.Notes = t.notes(file)
+	rd.out.Notes = t.Notes(file)
 	if rd.skipped > 0 {
 		rd.out.Notes = append(rd.out.Notes, trace.Note{
 			Level: trace.Damage, Place: file,
@@ -134,7 +135,7 @@ func Read(r io.Reader, file string) (*trace.LaunchTable, error) {
 func (rd *reader) row() {
 	l := rd.launch()
 	if l.Kernel == "" || l.Grid == nil || l.Workgroup == nil {
-		rd.t.reject()
+		rd.t.Reject()
 		return
 	}
 	k := key{kernel: l.Kernel, agent: l.AgentID, workgroup: *l.Workgroup, grid: *l.Grid}
@@ -154,19 +155,19 @@ func (rd *reader) row() {
 		rd.out.Launches = append(rd.out.Launches, trace.LaunchSum{Launch: l})
 	}
 	rd.out.Rows++
-	add(&rd.out.Launches[i], &l, rd.t.int(rd.duration))
+	add(&rd.out.Launches[i], &l, rd.t.Int(rd.duration))
 }
 
 // launch copies the current row; its strings are valid until the next one.
 func (rd *reader) launch() trace.Launch {
 	t := rd.t
 	return trace.Launch{
-		Origin: trace.Origin{File: rd.file, Row: t.n}, DispatchID: t.int("dispatchid"),
-		AgentID: t.cell(rd.agent), Kernel: t.cell(rd.kernel),
-		StartNs: t.int(rd.start), EndNs: t.int(rd.end),
-		LDSBytes: t.int(rd.lds), ScratchBytes: t.int(rd.scratch),
-		VGPRs: t.int(rd.vgpr), AccumVGPRs: t.int(rd.accum), SGPRs: t.int(rd.sgpr),
-		Workgroup: t.extents("workgroupsize", "wgr"), Grid: t.extents("gridsize", "grd"),
+		Origin: trace.Origin{File: rd.file, Row: t.Row()}, DispatchID: t.Int("dispatchid"),
+		AgentID: t.Cell(rd.agent), Kernel: t.Cell(rd.kernel),
+		StartNs: t.Int(rd.start), EndNs: t.Int(rd.end),
+		LDSBytes: t.Int(rd.lds), ScratchBytes: t.Int(rd.scratch),
+		VGPRs: t.Int(rd.vgpr), AccumVGPRs: t.Int(rd.accum), SGPRs: t.Int(rd.sgpr),
+		Workgroup: t.Extents("workgroupsize", "wgr"), Grid: t.Extents("gridsize", "grd"),
 	}
 }
 

@@ -1,6 +1,10 @@
-package kerneltrace
+// Package csvtable reads the CSV tables of ROCm's profilers row by row: columns
+// are found by the names of the header, rows that cannot be understood are
+// counted, and the memory of a row is bounded.
+package csvtable
 
 import (
+	"bufio"
 	"encoding/csv"
 	"errors"
 	"fmt"
@@ -31,9 +35,10 @@ func (l *recordLimit) Read(p []byte) (int, error) {
 	return n, err
 }
 
-// table reads a CSV file row by row. Cells are found by the names of the
-// header, of which case, spaces and underscores do not count.
-type table struct {
+// Table reads a CSV file row by row. Cells are found by the names of the
+// header, of which case, spaces, hyphens and underscores do not count: methods
+// take names in lower case without them ("kernelname").
+type Table struct {
 	csv  *csv.Reader
 	in   *recordLimit
 	cols map[string]int
@@ -44,10 +49,10 @@ type table struct {
 	err           error // what ended the reading early
 }
 
-// openTable reads the header; an empty file has no columns.
-func openTable(r io.Reader) (*table, error) {
-	in := &recordLimit{r: r, left: maxRecordBytes}
-	t := &table{csv: csv.NewReader(in), in: in, cols: map[string]int{}}
+// Open reads the header; an empty file has no columns.
+func Open(r io.Reader) (*Table, error) {
+	in := &recordLimit{r: withoutBOM(r), left: maxRecordBytes}
+	t := &Table{csv: csv.NewReader(in), in: in, cols: map[string]int{}}
 	t.csv.ReuseRecord = true
 	t.csv.FieldsPerRecord = -1
 	header, err := t.csv.Read()
@@ -59,7 +64,7 @@ func openTable(r io.Reader) (*table, error) {
 	}
 	t.row = make([]string, len(header))
 	for i, name := range header {
-		name = normalize(name)
+		name = Normalize(name)
 		if _, ok := t.cols[name]; !ok && name != "" {
 			t.cols[name] = i
 		}
@@ -67,13 +72,27 @@ func openTable(r io.Reader) (*table, error) {
 	return t, nil
 }
 
-func normalize(name string) string {
-	name = strings.NewReplacer("_", "", " ", "", "-", "", "\uFEFF", "").Replace(name)
+// withoutBOM drops a byte order mark, before which a quote would be an error.
+// Reading errors come back from the reader that it returns.
+func withoutBOM(r io.Reader) io.Reader {
+	const bom = "\uFEFF"
+	b := bufio.NewReader(r)
+	if head, err := b.Peek(len(bom)); err == nil && string(head) == bom {
+		if _, err := b.Discard(len(bom)); err != nil {
+			return strings.NewReader("") // cannot be: the bytes were there
+		}
+	}
+	return b
+}
+
+// Normalize is the form in which a header's names are compared.
+func Normalize(name string) string {
+	name = strings.NewReplacer("_", "", " ", "", "-", "").Replace(name)
 	return strings.ToLower(name)
 }
 
-// next reads the next good row.
-func (t *table) next() bool {
+// Next reads the next good row.
+func (t *Table) Next() bool {
 	width := len(t.row)
 	for {
 		t.in.left = maxRecordBytes
@@ -91,19 +110,22 @@ func (t *table) next() bool {
 			t.row = row
 			return true
 		}
-		t.reject()
+		t.Reject()
 	}
 }
 
-// reject counts the current row as bad.
-func (t *table) reject() {
+// Row is the number of the current row, from 1; bad rows count.
+func (t *Table) Row() int { return t.n }
+
+// Reject counts the current row as bad.
+func (t *Table) Reject() {
 	if t.bad++; t.bad == 1 {
 		t.firstBad = t.n
 	}
 }
 
-// notes says what was lost.
-func (t *table) notes(file string) []trace.Note {
+// Notes says what was lost.
+func (t *Table) Notes(file string) []trace.Note {
 	var out []trace.Note
 	if t.err != nil {
 		out = append(out, trace.Note{
@@ -120,8 +142,8 @@ func (t *table) notes(file string) []trace.Note {
 	return out
 }
 
-// column is the first of several names that the header has, "" for none.
-func (t *table) column(names ...string) string {
+// Column is the first of several names that the header has, "" for none.
+func (t *Table) Column(names ...string) string {
 	for _, n := range names {
 		if _, ok := t.cols[n]; ok {
 			return n
@@ -130,18 +152,18 @@ func (t *table) column(names ...string) string {
 	return ""
 }
 
-// cell returns a cell of the current row, "" without such a column.
-func (t *table) cell(name string) string {
+// Cell returns a cell of the current row, "" without such a column.
+func (t *Table) Cell(name string) string {
 	if i, ok := t.cols[name]; ok {
 		return strings.TrimSpace(t.row[i])
 	}
 	return ""
 }
 
-// int returns a whole number that is not negative; nil when the cell is absent
+// Int returns a whole number that is not negative; nil when the cell is absent
 // or holds anything else. Some writers use floats or scientific notation.
-func (t *table) int(name string) *int64 {
-	s := t.cell(name)
+func (t *Table) Int(name string) *int64 {
+	s := t.Cell(name)
 	if s == "" {
 		return nil
 	}
@@ -162,15 +184,15 @@ func natural(v int64) *int64 {
 	return &v
 }
 
-// extents returns three cells named by a prefix and x, y, z; a single cell of
+// Extents returns three cells named by a prefix and x, y, z; a single cell of
 // that name stands for work-items in one dimension.
-func (t *table) extents(prefixes ...string) *[3]int64 {
+func (t *Table) Extents(prefixes ...string) *[3]int64 {
 	for _, p := range prefixes {
-		x, y, z := t.int(p+"x"), t.int(p+"y"), t.int(p+"z")
+		x, y, z := t.Int(p+"x"), t.Int(p+"y"), t.Int(p+"z")
 		if x != nil && y != nil && z != nil {
 			return &[3]int64{*x, *y, *z}
 		}
-		if n := t.int(p); n != nil {
+		if n := t.Int(p); n != nil {
 			return &[3]int64{*n, 1, 1}
 		}
 	}

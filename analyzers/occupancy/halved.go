@@ -1,0 +1,74 @@
+package occupancy
+
+import (
+	"fmt"
+	"strings"
+
+	"github.com/rocanalyze/rocanalyze/pkg/finding"
+	"github.com/rocanalyze/rocanalyze/pkg/gpu"
+	"github.com/rocanalyze/rocanalyze/pkg/trace"
+)
+
+// halved decides once per capture and architecture how its register counts are
+// to be read, from all of its launches.
+func (b *builder) halved(t *trace.LaunchTable, a gpu.Arch) gpu.Halved {
+	return b.decide(t.Path, a, t.Rows, countsOf(t.Launches))
+}
+
+// halvedTraced decides for the capture that a traced kernel's row is from, with
+// what the code names as further evidence.
+func (b *builder) halvedTraced(tt *trace.ThreadTrace, l *trace.Launch, a gpu.Arch, named int) gpu.Halved {
+	own := gpu.Counts{Kernel: l.Kernel, VGPR: whole(l.VGPRs), Accum: whole(l.AccumVGPRs), CodeVGPRs: named}
+	for _, t := range tt.LaunchTables {
+		if t.Path != l.Origin.File {
+			continue
+		}
+		counts := countsOf(t.Launches)
+		for i := range counts {
+			if c := &counts[i]; c.Kernel == own.Kernel && c.VGPR == own.VGPR && c.Accum == own.Accum {
+				c.CodeVGPRs = named
+			}
+		}
+		return b.decide(t.Path, a, t.Rows, counts)
+	}
+	return b.decide(l.Origin.File, a, 1, []gpu.Counts{own})
+}
+
+func countsOf(ls []trace.LaunchSum) []gpu.Counts {
+	out := make([]gpu.Counts, 0, len(ls))
+	for i := range ls {
+		l := &ls[i]
+		if l.VGPRs != nil {
+			out = append(out, gpu.Counts{Kernel: l.Kernel, VGPR: whole(l.VGPRs), Accum: whole(l.AccumVGPRs)})
+		}
+	}
+	return out
+}
+
+func (b *builder) decide(path string, a gpu.Arch, dispatches int64, counts []gpu.Counts) gpu.Halved {
+	key := capture{path, a.Name}
+	if at, ok := b.decided[key]; ok {
+		return b.res.Captures[at].Halved
+	}
+	h := gpu.DetectHalved(a, counts)
+	// Equal rows were summed before: what is counted are different launches.
+	h.Why = strings.ReplaceAll(h.Why, " rows", " different launches")
+	b.decided[key] = len(b.res.Captures)
+	b.res.Captures = append(b.res.Captures, Capture{Path: path, Arch: a.Name, Dispatches: dispatches, Halved: h})
+	switch {
+	case h.Halved:
+		b.p.Report(finding.Finding{
+			ID: "halved_vgpr_count", Severity: finding.Info, Gate: true,
+			Text:     fmt.Sprintf("VGPR_Count is half of the allocation and was doubled (%s: %s)", h.Certainty, h.Why),
+			Evidence: []finding.Evidence{{Metric: "launches with a count that only halving gives", Value: float64(h.OddRows), Unit: "launches", Source: "VGPR_Count"}},
+			Place:    finding.Place{Path: path},
+			Fix:      "nothing to do here; rocprofiler-sdk with rocm-systems#5862 writes the whole count",
+		})
+	case h.Certainty == gpu.Undecided && h.OddRows > 0:
+		b.p.Report(finding.Finding{
+			ID: "mixed_vgpr_counts", Severity: finding.Medium, Gate: true, Text: h.Why, Place: finding.Place{Path: path},
+			Fix: "give the kernel traces of one profiler at a time",
+		})
+	}
+	return h
+}
