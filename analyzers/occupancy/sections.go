@@ -128,6 +128,8 @@ func summaryRow(r *Result, k *Kernel, v View, timed bool) []report.Cell {
 		row = append(row, report.Absent(""))
 		if pct := share(r, k); pct >= 0 {
 			row[0] = report.Float(pct, 1)
+		} else if k.Source.Kind == "thread_trace" {
+			row[0] = report.Cell{Text: "trace"}
 		}
 	}
 	row = append(row, report.Text(k.Name), wavesCell(k))
@@ -296,7 +298,9 @@ func registersText(k *Kernel) string {
 	if r.AGPRs != nil && *r.AGPRs > 0 {
 		count(r.AGPRs, "of them %d AGPRs")
 	}
-	count(r.SGPRs, "%d SGPRs")
+	if r.SGPRs != nil && *r.SGPRs > 0 {
+		count(r.SGPRs, "%d SGPRs")
+	}
 	if n := r.Named; n != nil {
 		named := fmt.Sprintf("code names %d v", n.VGPRs)
 		if n.AGPRs > 0 {
