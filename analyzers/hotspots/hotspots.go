@@ -125,14 +125,15 @@ func (b *builder) build() Kernel {
 }
 
 func totals(c trace.Counts) Totals {
-	return Totals{
-		Hits: c.Hits, LatencyCycles: c.LatencyCycles, StallCycles: c.StallCycles,
-		IssueCycles: c.IssueCycles(), IdleCycles: c.IdleCycles, StallPct: ratioPct(c.StallCycles, c.LatencyCycles),
+	t := Totals{Hits: c.Hits, LatencyCycles: c.LatencyCycles, StallCycles: c.StallCycles, IdleCycles: c.IdleCycles}
+	if issue := c.IssueCycles(); issue >= 0 {
+		t.IssueCycles, t.StallPct = &issue, ratioPct(c.StallCycles, c.LatencyCycles)
 	}
+	return t
 }
 
 func (b *builder) waiting() *Waiting {
-	if b.counted.LatencyCycles <= 0 {
+	if b.counted.LatencyCycles <= 0 || b.counted.IssueCycles() < 0 {
 		return nil
 	}
 	w := &Waiting{Cycles: b.counted.StallCycles + b.drain, DrainCycles: b.drain}

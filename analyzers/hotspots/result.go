@@ -64,12 +64,14 @@ type Kernel struct {
 	Mix         []Mix  `json:"mix"`
 }
 
-// Totals are sums over instructions. StallPct is of the latency.
+// Totals are sums over instructions. StallPct is of the latency; it and
+// IssueCycles are absent when the stall is more than the latency, which cannot
+// be.
 type Totals struct {
 	Hits          int64    `json:"hits"`
 	LatencyCycles int64    `json:"latency_cycles"`
 	StallCycles   int64    `json:"stall_cycles"`
-	IssueCycles   int64    `json:"issue_cycles"`
+	IssueCycles   *int64   `json:"issue_cycles,omitempty"`
 	IdleCycles    int64    `json:"idle_cycles"`
 	StallPct      *float64 `json:"stall_pct,omitempty"`
 }

@@ -220,12 +220,15 @@ func count(n int, what string) string {
 }
 
 func cyclesText(t Totals) string {
-	s := fmt.Sprintf("latency %s = stall %s + issue %s; idle %s; over all waves",
-		digits(t.LatencyCycles), digits(t.StallCycles), digits(t.IssueCycles), digits(t.IdleCycles))
-	if t.StallPct != nil {
-		s = strings.Replace(s, " + issue", fmt.Sprintf(" (%.1f %%) + issue", *t.StallPct), 1)
+	issue := ", more than the latency"
+	if t.IssueCycles != nil {
+		issue = " + issue " + digits(*t.IssueCycles)
 	}
-	return s
+	if t.StallPct != nil {
+		issue = fmt.Sprintf(" (%.1f %%)", *t.StallPct) + issue
+	}
+	return fmt.Sprintf("latency %s = stall %s%s; idle %s; over all waves",
+		digits(t.LatencyCycles), digits(t.StallCycles), issue, digits(t.IdleCycles))
 }
 
 // digits writes all digits in groups of three.

@@ -45,7 +45,7 @@ func (c *check) judge() *Judgement {
 			continue
 		}
 		for _, gate := range []func(int, *Kernel) (Confidence, *finding.Finding){
-			c.executed, c.coverage, c.fewWaves, c.noWork, c.lines, c.companion,
+			c.executed, c.impossible, c.coverage, c.fewWaves, c.noWork, c.lines, c.companion,
 		} {
 			if conf, f := gate(k, kn); f != nil {
 				f.Place.Kernel = c.tt.Kernels[k].Name()
@@ -113,6 +113,23 @@ func (c *check) executed(k int, _ *Kernel) (Confidence, *finding.Finding) {
 		ID: "no_hits", Severity: finding.Blocker,
 		Text: fmt.Sprintf("none of the kernel's %d instructions was executed by a traced wave", len(c.code(k))),
 		Fix:  captureAgain,
+	}
+}
+
+// impossible fires when a kernel stalls longer than its instructions took:
+// stall is a part of latency.
+func (c *check) impossible(k int, _ *Kernel) (Confidence, *finding.Finding) {
+	var all trace.Counts
+	for _, in := range c.code(k) {
+		all.Add(in.Counts)
+	}
+	if all.StallCycles <= all.LatencyCycles {
+		return High, nil
+	}
+	return Low, &finding.Finding{
+		ID: "stall_over_latency", Severity: finding.High,
+		Text: fmt.Sprintf("%d stall cycles are more than the %d cycles of latency that they are a part of", all.StallCycles, all.LatencyCycles),
+		Fix:  "the trace is damaged or from a decoder with a defect: decode it again with rocprof-trace-decoder 0.1.6 or later",
 	}
 }
 

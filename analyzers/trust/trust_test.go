@@ -114,6 +114,10 @@ func TestGates(t *testing.T) {
 			}
 		}},
 		{"totals_mismatch", trust.Medium, finding.Medium, func(tt *trace.ThreadTrace) { tt.Code[2].StallCycles += 4 }},
+		{"stall_over_latency", trust.Low, finding.High, func(tt *trace.ThreadTrace) {
+			tt.Code[2].LatencyCycles = 0
+			tt.Code[2].StallCycles = 1 << 20
+		}},
 		{"stats_mismatch", trust.High, finding.Low, func(tt *trace.ThreadTrace) {
 			tt.Stats = &trace.StatsSums{File: "stats.csv", Counts: trace.Counts{Hits: 1}}
 		}},

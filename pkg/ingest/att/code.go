@@ -13,6 +13,9 @@ const (
 	maxRows    = 1 << 22
 	maxReasons = 64
 	maxLine    = math.MaxInt32
+	// maxCount bounds a hit or cycle count: half an hour of one wave, or some
+	// thousand waves for a tenth of a second. With maxRows, sums fit 63 bits.
+	maxCount = 1 << 40
 	// bytesPerRow guesses how many rows to make room for.
 	bytesPerRow = 128
 )
@@ -449,6 +452,9 @@ func (r *codeReader) check(w *cells) (problem string) {
 	for c := colHits; c <= colIdle; c++ {
 		if w.num[c] < 0 {
 			return fmt.Sprintf("negative %s %d", nameOf(c), w.num[c])
+		}
+		if w.num[c] > maxCount {
+			return fmt.Sprintf("%s %d is more than any trace can hold", nameOf(c), w.num[c])
 		}
 	}
 	return ""

@@ -78,7 +78,7 @@ func TestReadCode(t *testing.T) {
 			},
 		},
 		{
-			name: "largest values", json: `{"code":[["x",0,2147483647,"",9223372036854775807,-9223372036854775808,9223372036854775807,0,0,0]]}`,
+			name: "largest values", json: `{"code":[["x",0,2147483647,"",9223372036854775807,-9223372036854775808,1099511627776,0,0,0]]}`,
 			want: codeDocument{
 				code:    []trace.Instruction{inst(2147483647, "x", "", 1<<63-1, -1<<63, 1<<63-1, 0, 0, 0)},
 				kernels: []trace.Kernel{{CodeObject: 1<<63 - 1, Vaddr: -1 << 63, Last: 1}},
@@ -98,6 +98,10 @@ func TestReadCode(t *testing.T) {
 			name: "truncated after the rows", json: `{"code":[` + row + `],"header":"ISA`,
 			want:  codeDocument{code: []trace.Instruction{nop}, kernels: []trace.Kernel{{CodeObject: 2, Vaddr: 64, Last: 1}}},
 			notes: []string{"1 rows before it are used"},
+		},
+		{
+			name: "more than a trace can hold", json: `{"code":[["x",0,1,"",1,0,1,1099511627777,0,0]]}`,
+			want: codeDocument{state: trace.CodeUnreadable}, notes: []string{"latency 1099511627777 is more than any trace can hold"},
 		},
 		{name: "null", json: `{"code":null,` + header10 + `}`, want: codeDocument{state: trace.CodeNull}},
 		{name: "empty", json: `{"code":[],` + header10 + `}`, want: codeDocument{state: trace.CodeEmpty}},

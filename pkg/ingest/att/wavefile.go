@@ -10,7 +10,7 @@ import (
 // 1<<63, and no shader runs for 1<<48 cycles (39 hours at 2 GHz).
 const (
 	maxTime   = 1 << 62
-	maxLength = 1 << 48
+	maxLength = 1 << 40
 )
 
 // waveReader reads wave files one after the other into the same memory.
