@@ -80,7 +80,7 @@ func TestReadCode(t *testing.T) {
 		{
 			name: "largest values", json: `{"code":[["x",0,2147483647,"",9223372036854775807,-9223372036854775808,1099511627776,0,0,0]]}`,
 			want: codeDocument{
-				code:    []trace.Instruction{inst(2147483647, "x", "", 1<<63-1, -1<<63, 1<<63-1, 0, 0, 0)},
+				code:    []trace.Instruction{inst(2147483647, "x", "", 1<<63-1, -1<<63, 1<<40, 0, 0, 0)},
 				kernels: []trace.Kernel{{CodeObject: 1<<63 - 1, Vaddr: -1 << 63, Last: 1}},
 			},
 		},
