@@ -154,7 +154,7 @@ func wantCode(v any) (code []trace.Instruction, ok bool) {
 		text, ok1 := cells[0].(string)
 		source, ok2 := cells[3].(string)
 		n, ok3 := asInts(append([]any{cells[2]}, cells[4:10]...), 7)
-		if !ok1 || !ok2 && cells[3] != nil || !ok3 || n[0] < 0 || n[0] > math.MaxInt32 || slices.Min(n[3:]) < 0 || strings.HasPrefix(text, ";") {
+		if !ok1 || !ok2 && cells[3] != nil || !ok3 || n[0] < 0 || n[0] > math.MaxInt32 || slices.Min(n[3:]) < 0 || slices.Max(n[3:]) > maxCount || strings.HasPrefix(text, ";") {
 			continue
 		}
 		code = append(code, trace.Instruction{
