@@ -13,6 +13,7 @@ import (
 
 	"github.com/rocanalyze/rocanalyze/pkg/ingest/codeobj"
 	"github.com/rocanalyze/rocanalyze/pkg/ingest/kerneltrace"
+	"github.com/rocanalyze/rocanalyze/pkg/ingest/rocpd"
 	"github.com/rocanalyze/rocanalyze/pkg/trace"
 )
 
@@ -30,7 +31,7 @@ const agentSuffix = "agent_info.csv"
 var kernelSuffixes = []string{"kernel_trace.csv", ".hsaco", ".co", ".out", ".o", ".s"}
 
 func kernelCandidate(name string) bool {
-	return slices.ContainsFunc(kernelSuffixes, func(s string) bool { return strings.HasSuffix(name, s) })
+	return databaseCandidate(name) || slices.ContainsFunc(kernelSuffixes, func(s string) bool { return strings.HasSuffix(name, s) })
 }
 
 // file keeps a file that may describe kernels.
@@ -40,6 +41,9 @@ func (s *search) file(dir string, e fs.DirEntry) {
 	}
 	if s.counters && e.Type().IsRegular() && counterCandidate(e.Name()) && len(s.tables) < maxCounterFiles {
 		s.tables = append(s.tables, path.Join(dir, e.Name()))
+	}
+	if s.runs && e.Type().IsRegular() && runCandidate(e.Name()) && len(s.runFiles) < maxRunFiles {
+		s.runFiles = append(s.runFiles, path.Join(dir, e.Name()))
 	}
 }
 
@@ -91,6 +95,8 @@ func (o *opener) kernelFile(f located, named bool) (ok bool, err error) {
 	rest := io.MultiReader(bytes.NewReader(head), file)
 	table := kerneltrace.Sniff(head)
 	switch {
+	case rocpd.Sniff(head), named && databaseCandidate(path.Base(f.name)):
+		return true, o.databaseLaunches(f, &sniffed{file, head})
 	case table == kerneltrace.KernelTrace:
 		return true, o.launchTable(f, rest)
 	case table != kerneltrace.NotTable && named:

@@ -32,6 +32,10 @@ type Options struct {
 	// dispatch directories. Files of these kinds that are named are always
 	// read.
 	Kernels bool
+	// Runs asks for dispatches one by one: databases, kernel traces,
+	// statistics tables and results.json become runs, and nothing else is
+	// read.
+	Runs bool
 	// Counters asks for counter tables and results.json; without it they are
 	// not read, not even where they are named.
 	Counters bool
@@ -178,6 +182,12 @@ func (o *opener) file(p, real string) error {
 	kind := kindOf(head, real)
 	if kind == notArchive {
 		f := located{fsys: dirFS(filepath.Dir(real)), name: filepath.Base(real), shown: filepath.ToSlash(p), real: real}
+		if o.opts.Runs {
+			if ok, err := o.runFile(f, true); ok || err != nil {
+				return err
+			}
+			return notRuns(p)
+		}
 		if o.opts.Counters {
 			if ok, err := o.counterFile(f, true); ok || err != nil {
 				return err
@@ -251,13 +261,16 @@ func openArchive(real string, kind archiveKind) (fsys fs.FS, notes []trace.Note,
 // tree reads every dispatch directory of fsys. display and real are the user's
 // and the real name of its root.
 func (o *opener) tree(fsys fs.FS, p, display, real string) error {
-	s := search{fsys: fsys, kernels: o.opts.Kernels, counters: o.opts.Counters}
+	s := search{fsys: fsys, kernels: o.opts.Kernels, counters: o.opts.Counters, runs: o.opts.Runs}
 	if err := s.walk(o.ctx, ".", 0); err != nil {
 		return err
 	}
 	for _, n := range s.notes {
 		n.Place = path.Join(filepath.ToSlash(display), n.Place)
 		o.tr.Notes = append(o.tr.Notes, n)
+	}
+	if o.opts.Runs {
+		return o.runTree(fsys, s.runFiles, p, display, real)
 	}
 	described, err := o.kernelFiles(fsys, s.files, display, real)
 	if err != nil {
@@ -294,6 +307,9 @@ type search struct {
 	// counters asks for files that may hold counters, listed in tables.
 	counters bool
 	tables   []string
+	// runs asks for files that may hold dispatches, listed in runFiles.
+	runs     bool
+	runFiles []string
 }
 
 // walk looks at dir and all below it, in order of names, and does not follow

@@ -60,7 +60,7 @@ func cut(ctx context.Context, r io.Reader, offset int64, free <-chan []byte, ful
 		if err := ctx.Err(); err != nil {
 			return offset + int64(len(buf)) - start, err
 		}
-		n, err := io.ReadFull(r, buf[len(buf):min(len(buf)+blockBytes, cap(buf))])
+		n, err := io.ReadFull(r, buf[len(buf) : len(buf)+blockBytes])
 		buf = buf[:len(buf)+n]
 		switch {
 		case errors.Is(err, io.EOF), errors.Is(err, io.ErrUnexpectedEOF):

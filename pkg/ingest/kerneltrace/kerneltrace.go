@@ -93,6 +93,25 @@ type key struct {
 // Read reads a kernel trace. file is its path as the user can find it. It
 // fails when the input is not such a table; a damaged row is a note.
 func Read(r io.Reader, file string) (*trace.LaunchTable, error) {
+	rd, err := newReader(r, file)
+	if err != nil {
+		return nil, err
+	}
+	for rd.t.Next() {
+		rd.row()
+	}
+	rd.out.Notes = rd.t.Notes(file)
+	if rd.skipped > 0 {
+		rd.out.Notes = append(rd.out.Notes, trace.Note{
+			Level: trace.Damage, Place: file,
+			Text: fmt.Sprintf("more than %d different launches: %d dispatches are left out", len(rd.out.Launches), rd.skipped),
+		})
+	}
+	return rd.out, nil
+}
+
+// newReader reads the header of a kernel trace.
+func newReader(r io.Reader, file string) (*reader, error) {
 	t, err := csvtable.Open(r)
 	if err != nil {
 		return nil, err
@@ -118,17 +137,7 @@ func Read(r io.Reader, file string) (*trace.LaunchTable, error) {
 	// Group_Segment_Size is what the dispatch packet asks for (rocprofiler-sdk
 	// dispatch_info.group_segment_size); rocprof's lds likewise.
 	rd.out.LDSDispatched = rd.lds == "groupsegmentsize" || rd.lds == "lds"
-	for t.Next() {
-		rd.row()
-	}
-	rd.out.Notes = t.Notes(file)
-	if rd.skipped > 0 {
-		rd.out.Notes = append(rd.out.Notes, trace.Note{
-			Level: trace.Damage, Place: file,
-			Text: fmt.Sprintf("more than %d different launches: %d dispatches are left out", len(rd.out.Launches), rd.skipped),
-		})
-	}
-	return rd.out, nil
+	return rd, nil
 }
 
 // row adds the current row.

@@ -1,0 +1,435 @@
+package counters
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"math"
+	"strconv"
+	"strings"
+
+	"github.com/rocanalyze/rocanalyze/pkg/trace"
+)
+
+// SniffBytes of a file are enough for Sniff.
+const SniffBytes = 64 << 10
+
+// maxNameBytes bounds all names that are kept of one table.
+const maxNameBytes = 256 << 20
+
+// maxColumns bounds a table's header: rocprofiler-compute writes up to 3000.
+const maxColumns = 1 << 16
+
+// Kind is what the beginning of a file says.
+type Kind int
+
+// The kinds of files with counters.
+const (
+	// NotCounters: nothing that this package knows.
+	NotCounters Kind = iota
+	// LongTable: CSV, one row per dispatch and counter.
+	LongTable
+	// WideTable: CSV, one column per counter.
+	WideTable
+	// Results: rocprofv3's results.json.
+	Results
+)
+
+// String names the kind for people.
+func (k Kind) String() string {
+	return [...]string{"not a counter table", "counter CSV, long", "counter CSV, wide", "results.json"}[k]
+}
+
+// Sniff recognises a file by its beginning.
+func Sniff(head []byte) Kind {
+	head = bytes.TrimPrefix(head, []byte("\xEF\xBB\xBF"))
+	if bytes.HasPrefix(bytes.TrimSpace(head), []byte("{")) {
+		if bytes.Contains(head, []byte(`"rocprofiler-sdk-tool"`)) {
+			return Results
+		}
+		return NotCounters
+	}
+	line, _ := nextRow(head)
+	c, ok := readHeader(headerNames(line))
+	switch {
+	case !ok:
+		return NotCounters
+	case c.counter >= 0:
+		return LongTable
+	}
+	return WideTable
+}
+
+// headerNames copies the names of a header.
+func headerNames(line []byte) []string {
+	if bytes.Count(line, []byte{','}) >= maxColumns {
+		return nil
+	}
+	var names []string
+	for _, cell := range splitRow(bytes.Clone(line), nil) {
+		names = append(names, string(bytes.TrimSpace(cell)))
+	}
+	return names
+}
+
+// Table is a counter CSV, long or wide. It is a trace.CounterSource.
+type Table struct {
+	// FS and Name find the file, Shown is its path for the user.
+	FS    fs.FS
+	Name  string
+	Shown string
+	// Pass tells the table from those of other runs of the application.
+	Pass string
+	// Only keeps one counter and what it accumulated: rocprofiler-compute has
+	// a table for each level counter, whose other columns repeat those of
+	// pmc_perf.csv. "" keeps all.
+	Only string
+}
+
+var _ trace.CounterSource = (*Table)(nil)
+
+// Fold reads the table; see trace.CounterSource.
+func (t *Table) Fold(ctx context.Context, workers int, newFolder func() trace.CounterFolder) (report trace.CounterReport, err error) {
+	file, err := t.FS.Open(t.Name)
+	if err != nil {
+		return report, err
+	}
+	defer func() { err = errors.Join(err, file.Close()) }()
+	head, rest, offset, err := header(file)
+	if err != nil {
+		return report, fmt.Errorf("%s: %w", t.Shown, err)
+	}
+	cols, ok := readHeader(headerNames(head))
+	if !ok {
+		return report, fmt.Errorf("%s: no longer a counter table", t.Shown)
+	}
+	if t.Only != "" {
+		cols.wide = levelColumns(cols.wide, t.Only)
+	}
+	parsers := make([]*parser, max(workers, 1))
+	for i := range parsers {
+		parsers[i] = newParser(t.Pass, cols, newFolder())
+	}
+	n, err := blocks(ctx, rest, offset, len(parsers), func(w int, b block) { parsers[w].block(b) })
+	if ctx.Err() != nil {
+		return report, ctx.Err()
+	}
+	report = t.report(parsers)
+	report.Bytes = offset + n
+	if err != nil {
+		report.Notes = append(report.Notes, trace.Note{
+			Level: trace.Damage, Place: t.Shown, Text: err.Error() + ": what follows is lost",
+		})
+	}
+	return report, nil
+}
+
+// report adds up what the parsers read.
+func (t *Table) report(parsers []*parser) trace.CounterReport {
+	var r trace.CounterReport
+	first := bad{at: math.MaxInt64}
+	for _, p := range parsers {
+		r.Rows += p.rows
+		r.Bad += p.bad
+		if p.bad > 0 && p.firstBad.at < first.at {
+			first = p.firstBad
+		}
+	}
+	r.Empty = r.Rows == 0 && r.Bad == 0
+	if r.Bad > 0 {
+		r.Notes = append(r.Notes, trace.Note{
+			Level: trace.Damage, Place: fmt.Sprintf("%s: byte %d", t.Shown, first.at),
+			Text: fmt.Sprintf("%d rows cannot be understood and are left out (the first: %s)", r.Bad, first.why),
+		})
+	}
+	return r
+}
+
+// header reads the first row; rest continues behind it, at offset.
+func header(r io.Reader) (line []byte, rest io.Reader, offset int64, err error) {
+	var buf []byte
+	for len(buf) <= maxRecord {
+		chunk := make([]byte, SniffBytes)
+		n, err := io.ReadFull(r, chunk)
+		buf = append(buf, chunk[:n]...)
+		end := lastOfFirst(buf)
+		whole := errors.Is(err, io.EOF) || errors.Is(err, io.ErrUnexpectedEOF)
+		switch {
+		case err != nil && !whole:
+			return nil, nil, 0, err
+		case end > 0:
+			return trimCR(buf[:end-1]), io.MultiReader(bytes.NewReader(buf[end:]), r), int64(end), nil
+		case whole:
+			return trimCR(buf), bytes.NewReader(nil), int64(len(buf)), nil
+		}
+	}
+	return nil, nil, 0, fmt.Errorf("the header is longer than %d MiB", maxRecord>>20)
+}
+
+// lastOfFirst is where the first row ends, its line end included; 0 when it
+// does not.
+func lastOfFirst(buf []byte) int {
+	row, rest := nextRow(buf)
+	if rest == nil && (len(buf) == 0 || buf[len(buf)-1] != '\n' || len(row) == len(buf)) {
+		return 0
+	}
+	return len(buf) - len(rest)
+}
+
+// levelColumns are the columns of a level counter's own table: the counter,
+// and SQ_ACCUM_PREV_HIRES, which there holds its sum over time and gets the
+// name that later releases use (rocprofiler-compute counter_defs.yaml).
+func levelColumns(wide []wideColumn, only string) []wideColumn {
+	var out []wideColumn
+	for _, w := range wide {
+		switch w.counter {
+		case only:
+			out = append(out, w)
+		case "SQ_ACCUM_PREV_HIRES", only + "_ACCUM":
+			w.counter = only + "_ACCUM"
+			out = append(out, w)
+		}
+	}
+	return out
+}
+
+// bad is a row that cannot be understood.
+type bad struct {
+	at  int64
+	why string
+}
+
+// parser turns the rows of its blocks into dispatches. It belongs to one
+// worker.
+type parser struct {
+	cols    columns
+	folder  trace.CounterFolder
+	cells   [][]byte
+	last    [len(meanings)][]byte // the cells that d was made of
+	strings map[string]string
+	kernels map[string]string
+	kept    int // bytes of all names
+	d       trace.CounterDispatch
+	pending bool
+
+	rows, bad int64
+	firstBad  bad
+}
+
+func newParser(pass string, cols columns, folder trace.CounterFolder) *parser {
+	return &parser{
+		cols: cols, folder: folder, strings: map[string]string{}, kernels: map[string]string{},
+		d: trace.CounterDispatch{Pass: pass}, firstBad: bad{at: math.MaxInt64},
+	}
+}
+
+// block parses whole rows.
+func (p *parser) block(b block) {
+	data := b.data
+	for len(data) > 0 {
+		at := b.offset + int64(len(b.data)-len(data))
+		var row []byte
+		row, data = nextRow(data)
+		if len(bytes.TrimSpace(row)) == 0 {
+			continue
+		}
+		p.row(row, at)
+	}
+	p.flush()
+}
+
+func (p *parser) row(row []byte, at int64) {
+	p.cells = splitRow(row, p.cells)
+	if len(p.cells) != p.cols.width {
+		p.reject(at, fmt.Sprintf("%d cells under %d names", len(p.cells), p.cols.width))
+		return
+	}
+	if p.cols.counter < 0 {
+		p.wide(at)
+		return
+	}
+	if !p.same() {
+		p.flush()
+		if !p.begin(at) {
+			return
+		}
+	}
+	value, ok := number(p.cells[p.cols.value])
+	name := bytes.TrimSpace(p.cells[p.cols.counter])
+	if !ok || len(name) == 0 {
+		p.reject(at, fmt.Sprintf("counter %q has the value %q", name, clip(p.cells[p.cols.value])))
+		return
+	}
+	counter, instance := splitInstance(p.intern(name))
+	p.d.Values = append(p.d.Values, trace.CounterValue{Counter: counter, Instance: instance, Value: value})
+	p.rows++
+}
+
+// wide adds a row of a wide table: a dispatch of its own.
+func (p *parser) wide(at int64) {
+	p.flush()
+	if !p.begin(at) {
+		return
+	}
+	for _, w := range p.cols.wide {
+		// An empty cell is a counter that this dispatch does not have.
+		if value, ok := number(p.cells[w.at]); ok {
+			p.d.Values = append(p.d.Values, trace.CounterValue{Counter: w.counter, Instance: w.instance, Value: value})
+		}
+	}
+	p.rows++
+	p.flush()
+}
+
+// same reports whether the row is of the dispatch that is being put together.
+func (p *parser) same() bool {
+	if !p.pending {
+		return false
+	}
+	for i, m := range meanings {
+		at := *m.to(&p.cols)
+		if at < 0 || at == p.cols.counter || at == p.cols.value {
+			continue
+		}
+		if !bytes.Equal(p.last[i], p.cells[at]) {
+			return false
+		}
+	}
+	return true
+}
+
+// begin starts a dispatch with the current row; ok is false when the row has
+// no kernel.
+func (p *parser) begin(at int64) (ok bool) {
+	for i, m := range meanings {
+		if c := *m.to(&p.cols); c >= 0 {
+			p.last[i] = p.cells[c]
+		}
+	}
+	kernel := p.kernel()
+	if kernel == "" {
+		p.reject(at, "no kernel name, or too many of them")
+		return false
+	}
+	p.d = trace.CounterDispatch{
+		Pass: p.d.Pass, Replay: int(p.whole(p.cols.replay, 0)),
+		Process: p.intern(p.cell(p.cols.process)), Agent: p.intern(p.cell(p.cols.agent)),
+		Kernel: kernel, Grid: p.whole(p.cols.grid, 0), Workgroup: p.whole(p.cols.workgroup, 0),
+		LDSBytes: p.whole(p.cols.lds, -1), ID: p.whole(p.cols.dispatch, -1), Order: at,
+		XCC: int(p.whole(p.cols.xcc, trace.AllInstances)), Values: p.d.Values[:0],
+	}
+	p.times()
+	p.pending = true
+	return true
+}
+
+// times fills in the times. Averages over passes have fractions, of which only
+// the difference matters.
+func (p *parser) times() {
+	start, sf := timestamp(p.cell(p.cols.start))
+	end, ef := timestamp(p.cell(p.cols.end))
+	if start <= 0 || end <= 0 {
+		return
+	}
+	p.d.StartNs, p.d.EndNs, p.d.FractionNs = start, end, ef-sf
+}
+
+// timestamp reads nanoseconds: whole numbers exactly, as those of hosts that
+// are up for long do not fit a float; anything else as a float.
+func timestamp(cell []byte) (ns int64, fraction float64) {
+	if v, err := strconv.ParseInt(string(cell), 10, 64); err == nil {
+		return v, 0
+	}
+	f, err := strconv.ParseFloat(string(cell), 64)
+	if err != nil || !(f > 0 && f < 1<<62) {
+		return 0, 0
+	}
+	whole, fraction := math.Modf(f)
+	return int64(whole), fraction
+}
+
+func (p *parser) flush() {
+	if p.pending && len(p.d.Values) > 0 {
+		p.folder.Dispatch(&p.d)
+	}
+	p.pending = false
+	p.d.Values = p.d.Values[:0]
+}
+
+func (p *parser) cell(at int) []byte {
+	if at < 0 {
+		return nil
+	}
+	return bytes.TrimSpace(p.cells[at])
+}
+
+// intern returns the string of a cell, made only once.
+func (p *parser) intern(cell []byte) string {
+	if s, ok := p.strings[string(cell)]; ok {
+		return s
+	}
+	s := strings.ToValidUTF8(string(cell), "\uFFFD")
+	if p.kept += len(cell); p.kept <= maxNameBytes {
+		p.strings[string(cell)] = s
+	}
+	return s
+}
+
+// kernel returns the kernel's name.
+func (p *parser) kernel() string {
+	cell := p.cell(p.cols.kernel)
+	if s, ok := p.kernels[string(cell)]; ok {
+		return s
+	}
+	if p.kept += len(cell); p.kept > maxNameBytes {
+		return ""
+	}
+	s := KernelName(strings.ToValidUTF8(string(cell), "\uFFFD"))
+	p.kernels[string(cell)] = s
+	return s
+}
+
+// whole reads a number that is not negative, else gives absent. Some writers
+// use floats.
+func (p *parser) whole(at int, absent int64) int64 {
+	cell := p.cell(at)
+	if len(cell) == 0 {
+		return absent
+	}
+	if v, err := strconv.ParseInt(string(cell), 10, 64); err == nil && v >= 0 {
+		return v
+	}
+	f, ok := number(cell)
+	if !ok || f < 0 || f > 1<<53 || f != math.Trunc(f) {
+		return absent
+	}
+	return int64(f)
+}
+
+// number reads a finite value.
+func number(cell []byte) (float64, bool) {
+	cell = bytes.TrimSpace(cell)
+	if len(cell) == 0 {
+		return 0, false
+	}
+	f, err := strconv.ParseFloat(string(cell), 64)
+	if err != nil || math.IsInf(f, 0) || math.IsNaN(f) {
+		return 0, false
+	}
+	return f, true
+}
+
+func (p *parser) reject(at int64, why string) {
+	p.bad++
+	if at < p.firstBad.at {
+		p.firstBad = bad{at, why}
+	}
+}
+
+// clip keeps a cell short for a message.
+func clip(cell []byte) string {
+	return strings.ToValidUTF8(string(cell[:min(len(cell), 40)]), "?")
+}
