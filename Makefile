@@ -27,6 +27,8 @@ bench:
 
 fixtures:
 	go run ./scripts/genfixtures
+	go run ./scripts/gencounters
+	go run ./scripts/genrocpd
 
 registry:
 	go run ./scripts/genregistry

@@ -335,7 +335,7 @@ func addNs(a, b int64) int64 {
 
 // launched adds one kernel of a kernel trace with all of its grids.
 func (b *builder) launched(t *trace.LaunchTable, m machine, ls []trace.LaunchSum) error {
-	s := newSubject("kernel_trace", t.Path, ls[0].Kernel, "", m)
+	s := newSubject(t.Kind, t.Path, ls[0].Kernel, "", m)
 	if !m.known() {
 		return b.withoutGPU(s, t.Path, "no agent_info.csv beside it tells the GPU")
 	}

@@ -28,6 +28,8 @@ const (
 	paramTailFill  = "tail_fill_pct"
 	paramTailLoss  = "tail_loss_pct"
 	paramIdleLanes = "idle_lanes_pct"
+
+	paramUnknownGPU = "allow_unknown_gpu"
 )
 
 // Analyzer returns a *Result.
@@ -47,6 +49,7 @@ var Analyzer = &analysis.Analyzer{
 		{Name: paramTailFill, Default: 80, Unit: "%", Doc: "a last round of workgroups that is less full than this is a tail"},
 		{Name: paramTailLoss, Default: 5, Unit: "%", Doc: "a tail that leaves less than this of all workgroup places empty is not worth a finding"},
 		{Name: paramIdleLanes, Default: 5, Unit: "%", Doc: "fewer idle lanes than this are not worth a finding"},
+		{Name: paramUnknownGPU, Doc: "1 leaves kernels of unknown GPUs without an occupancy; 0 makes it an error when there are no others"},
 	},
 	Run: run,
 }
@@ -64,7 +67,7 @@ func run(p *analysis.Pass) (any, error) {
 		}
 	}
 	told := slices.ContainsFunc(b.res.Kernels, func(k Kernel) bool { return k.shape != nil })
-	if b.noGPU != nil && !told {
+	if b.noGPU != nil && !told && b.p.Param(paramUnknownGPU) == 0 {
 		return nil, b.noGPU
 	}
 	return b.res, nil

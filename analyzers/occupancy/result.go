@@ -80,8 +80,8 @@ type Kernel struct {
 
 // Source says where a kernel was described.
 type Source struct {
-	// Kind is "thread_trace", "kernel_trace", "code_object", "assembly" or
-	// "flags".
+	// Kind is "thread_trace", "kernel_trace", "rocpd", "code_object",
+	// "assembly" or "flags".
 	Kind string `json:"kind"`
 	Path string `json:"path,omitempty"`
 	// Table and Row are the kernel-trace row, 1-based.

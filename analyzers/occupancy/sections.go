@@ -172,10 +172,10 @@ func units(kernels []Kernel) string {
 	return out
 }
 
-// share is the kernel's percentage of the time of its kernel trace; -1 when
+// share is the kernel's percentage of the time of its dispatches' table; -1 when
 // that is not known.
 func share(r *Result, k *Kernel) float64 {
-	if k.Source.Kind != "kernel_trace" {
+	if k.Source.Kind != "kernel_trace" && k.Source.Kind != "rocpd" {
 		return -1
 	}
 	var own, all int64

@@ -14,6 +14,7 @@ import (
 // Exit statuses of every command.
 const (
 	exitDone        = 0
+	exitFailed      = 1 // a finding at or above --fail-on
 	exitUnreadable  = 2 // bad usage, unreadable or damaged input
 	exitNothingSaid = 3 // readable, but nothing can be said
 )
@@ -52,7 +53,11 @@ func status(stderr io.Writer, err error) int {
 	if err == nil {
 		return exitDone
 	}
-	fmt.Fprintf(stderr, "rocanalyze: %s\n", oneLine(err.Error()))
+	message := err.Error()
+	if errors.Is(err, context.Canceled) {
+		message = "interrupted"
+	}
+	fmt.Fprintf(stderr, "rocanalyze: %s\n", oneLine(message))
 	var s *statusError
 	if errors.As(err, &s) {
 		return s.status

@@ -19,10 +19,13 @@ type Evidence string
 const (
 	// ThreadTraces: at least one decoded thread trace.
 	ThreadTraces Evidence = "thread trace"
+	// Counters: at least one run under a counter profiler.
+	Counters Evidence = "hardware counters"
 )
 
 // Capture says how to capture each kind of evidence.
 var Capture = map[Evidence]string{
+	Counters:     "rocprofv3 --pmc TCC_HIT_sum TCC_MISS_sum TCC_EA0_RDREQ_sum TCC_EA0_WRREQ_sum -d out -f csv -- <application>",
 	ThreadTraces: "rocprofv3 --att --att-library-path <decoder> -d out -- <application>",
 }
 

@@ -15,6 +15,7 @@ import (
 
 	"github.com/rocanalyze/rocanalyze/pkg/ingest/counters"
 	"github.com/rocanalyze/rocanalyze/pkg/ingest/kerneltrace"
+	"github.com/rocanalyze/rocanalyze/pkg/ingest/rocpd"
 	"github.com/rocanalyze/rocanalyze/pkg/trace"
 )
 
@@ -28,6 +29,9 @@ type counterFile struct {
 	// run is the same for the files of one run of the profiler, pass tells
 	// its passes apart.
 	run, pass string
+	// sets are the processes of a database, agents its GPUs; nil for tables.
+	sets   []*rocpd.Counters
+	agents []trace.CounterAgent
 }
 
 // passPattern matches directories that hold one pass. Source: rocprofiler-sdk
@@ -36,7 +40,7 @@ func passPattern() *regexp.Regexp { return regexp.MustCompile(`^(pass|pmc)_[0-9]
 
 // counterCandidate says by name whether a file of a tree may hold counters.
 func counterCandidate(name string) bool {
-	return strings.HasSuffix(name, ".csv") || strings.HasSuffix(name, "results.json")
+	return strings.HasSuffix(name, ".csv") || strings.HasSuffix(name, "results.json") || databaseCandidate(name)
 }
 
 // counterFile keeps a file if it holds counters.
@@ -44,6 +48,9 @@ func (o *opener) counterFile(f located, named bool) (ok bool, err error) {
 	head, err := counterHead(f)
 	if err != nil {
 		return false, &PathError{Path: f.shown, Problem: cause(err), Err: err}
+	}
+	if rocpd.Sniff(head) {
+		return o.counterDatabase(f, named)
 	}
 	kind := counters.Sniff(head)
 	if kind == counters.NotCounters {
@@ -59,6 +66,52 @@ func (o *opener) counterFile(f located, named bool) (ok bool, err error) {
 	}
 	o.counters = append(o.counters, c)
 	return true, nil
+}
+
+// counterDatabase keeps a database. Where kernels were asked for as well, it
+// is left to them too, and kept only if it has counters.
+func (o *opener) counterDatabase(f located, named bool) (ok bool, err error) {
+	if !o.once(f.real + "#counters") {
+		return !o.opts.Kernels, nil
+	}
+	s, err := sniff(f)
+	if err != nil {
+		return false, &PathError{Path: f.shown, Problem: cause(err), Err: err}
+	}
+	defer func() { err = errors.Join(err, s.Close()) }()
+	runs, err := o.database(f, s)
+	if err != nil {
+		return false, err
+	}
+	c := counterFile{located: f, kind: counters.Database}
+	c.run, c.pass = runOf(f.shown)
+	if named {
+		c.run = ""
+	}
+	counted := false
+	for _, r := range runs {
+		counted = counted || r.HasCounters
+		c.agents = append(c.agents, rocpd.CounterAgents(r)...)
+	}
+	if !counted && o.opts.Kernels {
+		return false, nil
+	}
+	if c.sets, err = rocpd.OpenCounters(o.ctx, rocpd.File{FS: f.fsys, Name: f.name, Shown: f.shown}, c.pass, runs); err != nil {
+		return false, &PathError{Path: f.shown, Problem: cause(err), Err: err}
+	}
+	for _, r := range runs {
+		o.tr.Notes = append(o.tr.Notes, r.Notes...)
+	}
+	o.counters = append(o.counters, c)
+	return !o.opts.Kernels, nil
+}
+
+// noCounterFile says what to give where only counters are wanted.
+func noCounterFile(p, problem string) error {
+	return &PathError{
+		Path: p, Problem: problem,
+		Advice: "give a *_counter_collection.csv or results.json of rocprofv3, a rocpd database, a wide CSV of rocprof, or a rocprof-compute workload directory",
+	}
 }
 
 func counterHead(f located) (head []byte, err error) {
@@ -89,11 +142,11 @@ func runOf(shown string) (run, pass string) {
 		dirs = append(dirs, d)
 	}
 	base := path.Base(shown)
-	for _, suffix := range []string{"counter_collection.csv", "results.json"} {
+	for _, suffix := range []string{"counter_collection.csv", "results.json", "results.db", ".db"} {
 		prefix, ok := strings.CutSuffix(base, suffix)
 		prefix = strings.TrimSuffix(prefix, "_")
 		if _, err := strconv.ParseUint(prefix, 10, 64); ok && err != nil {
-			return strings.Join(append(dirs, prefix), "/"), pass
+			return strings.Join(append(dirs, prefix+"_*"), "/"), pass
 		}
 	}
 	return strings.Join(dirs, "/"), pass
@@ -113,7 +166,7 @@ func (o *opener) counterFiles(fsys fs.FS, names []string, display, real string) 
 		}
 		ok, err := o.counterFile(f, false)
 		if err != nil {
-			o.tr.Notes = append(o.tr.Notes, trace.Note{Level: trace.Damage, Place: f.shown, Text: strings.TrimPrefix(err.Error(), f.shown+": ")})
+			o.tr.Notes = append(o.tr.Notes, trace.Note{Level: damageOf(err), Place: f.shown, Text: strings.TrimPrefix(err.Error(), f.shown+": ")})
 		}
 		if ok {
 			found++
@@ -132,7 +185,7 @@ func withoutParts(files []counterFile) []counterFile {
 		if path.Base(f.name) == "pmc_perf.csv" {
 			joined[path.Dir(f.shown)] = true
 		}
-		if f.kind != counters.Results {
+		if f.kind != counters.Results && f.kind != counters.Database {
 			tables[f.run+"\x00"+f.pass] = true
 		}
 	}
@@ -141,7 +194,7 @@ func withoutParts(files []counterFile) []counterFile {
 		if part.MatchString(path.Base(f.name)) {
 			return joined[path.Dir(f.shown)]
 		}
-		return f.kind == counters.Results && tables[f.run+"\x00"+f.pass]
+		return (f.kind == counters.Results || f.kind == counters.Database) && tables[f.run+"\x00"+f.pass]
 	})
 }
 
@@ -156,11 +209,17 @@ func (o *opener) counterRuns() error {
 		run := index[f.run]
 		if run == nil {
 			run = &trace.CounterRun{Path: f.shown, Format: f.kind.String()}
-			if f.run != "" {
-				run.Path = f.run
-			}
 			index[f.run] = run
 			o.tr.CounterRuns = append(o.tr.CounterRuns, run)
+		} else if f.run != "" {
+			run.Path = f.run
+		}
+		if f.kind == counters.Database {
+			for _, set := range f.sets {
+				run.Sources = append(run.Sources, set)
+			}
+			run.Agents = addAgents(run.Agents, f.agents)
+			continue
 		}
 		run.Sources = append(run.Sources, f.source())
 		if err := o.describe(run, f); err != nil {
@@ -173,6 +232,17 @@ func (o *opener) counterRuns() error {
 		}
 	}
 	return nil
+}
+
+// addAgents adds GPUs that are not there yet: the processes of one machine
+// describe the same ones.
+func addAgents(all, more []trace.CounterAgent) []trace.CounterAgent {
+	for _, a := range more {
+		if !slices.ContainsFunc(all, func(b trace.CounterAgent) bool { return b.NodeID == a.NodeID && b.Gfx == a.Gfx }) {
+			all = append(all, a)
+		}
+	}
+	return all
 }
 
 func (f *counterFile) source() trace.CounterSource {

@@ -50,7 +50,8 @@ func (s *search) file(dir string, e fs.DirEntry) {
 // kernelFiles reads those files of a tree that describe kernels, and returns
 // how many there are. One that cannot be read does not stop the others.
 func (o *opener) kernelFiles(fsys fs.FS, names []string, display, real string) (read int, err error) {
-	for _, name := range names {
+	kept, _ := bestRuns(names)
+	for _, name := range kept {
 		if err := o.ctx.Err(); err != nil {
 			return read, err
 		}
@@ -60,7 +61,7 @@ func (o *opener) kernelFiles(fsys fs.FS, names []string, display, real string) (
 		}
 		ok, err := o.kernelFile(f, false)
 		if err != nil {
-			o.tr.Notes = append(o.tr.Notes, trace.Note{Level: trace.Damage, Place: f.shown, Text: strings.TrimPrefix(err.Error(), f.shown+": ")})
+			o.tr.Notes = append(o.tr.Notes, trace.Note{Level: damageOf(err), Place: f.shown, Text: strings.TrimPrefix(err.Error(), f.shown+": ")})
 		}
 		if ok {
 			read++

@@ -64,7 +64,7 @@ func launchTableOf(ctx context.Context, r *trace.Run) (*trace.LaunchTable, error
 	if err != nil {
 		return nil, err
 	}
-	t := &trace.LaunchTable{Path: r.Path, LDSDispatched: true, Agents: r.Agents, Notes: slices.Concat(r.Notes, rep.Notes)}
+	t := &trace.LaunchTable{Path: r.Path, Kind: r.Kind, LDSDispatched: true, Agents: r.Agents, Notes: slices.Concat(r.Notes, rep.Notes)}
 	kernels := map[int64]*trace.RunKernel{}
 	for i := range r.Kernels {
 		kernels[r.Kernels[i].ID] = &r.Kernels[i]
@@ -94,8 +94,8 @@ func launchTableOf(ctx context.Context, r *trace.Run) (*trace.LaunchTable, error
 		level trace.Level
 		text  string
 	}{
-		{unknown, trace.Warning, "dispatches are of kernels that the database does not describe, and left out"},
-		{shapeless, trace.Warning, "dispatches have no shape that can be"},
+		{unknown, trace.Warning, "dispatches are of kernels that the database does not describe: left out"},
+		{shapeless, trace.Warning, "dispatches have a shape that cannot be"},
 		{l.skipped, trace.Damage, "dispatches are left out: there are more than 65536 different launches"},
 	} {
 		if n.count > 0 {

@@ -199,6 +199,9 @@ func (o *opener) file(p, real string) error {
 		if dir := filepath.Dir(real); isDispatch(dir) {
 			return o.dispatch(dirFS(filepath.Dir(dir)), filepath.Base(dir), filepath.Dir(p), dir)
 		}
+		if o.opts.Counters && !o.opts.Kernels {
+			return noCounterFile(p, "not recognised")
+		}
 		return &PathError{
 			Path: p, Problem: "not recognised",
 			Advice: "give the ui_output_agent_*_dispatch_* directory that rocprofv3 --att wrote, a directory above it, a .tar.gz or .zip of it, a kernel_trace.csv, a code object or its assembly (.s)",
@@ -281,6 +284,9 @@ func (o *opener) tree(fsys fs.FS, p, display, real string) error {
 		return err
 	}
 	if len(s.found) == 0 && described == 0 && counted == 0 {
+		if o.opts.Counters && !o.opts.Kernels {
+			return noCounterFile(p, "no counter table below "+p)
+		}
 		return &PathError{
 			Path: p, Problem: "no dispatch directory (code.json) below " + p,
 			Advice: "give the ui_output_agent_*_dispatch_* directory that rocprofv3 --att wrote",

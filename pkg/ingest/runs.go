@@ -44,8 +44,8 @@ func runPrefix(name string) (prefix string, rank int) {
 	return name, len(runSuffixes)
 }
 
-// bestRuns keeps of the files of each output prefix the best source; the
-// others are noted.
+// bestRuns drops the files that repeat the dispatches of a better source of the
+// same output prefix.
 func bestRuns(names []string) (kept, repeated []string) {
 	best := map[string]int{}
 	for _, n := range names {
@@ -56,11 +56,9 @@ func bestRuns(names []string) (kept, repeated []string) {
 		}
 	}
 	for _, n := range names {
-		switch prefix, rank := runPrefix(n); {
-		case rank == len(runSuffixes):
-		case rank > best[prefix]:
+		if prefix, rank := runPrefix(n); rank < len(runSuffixes) && rank > best[prefix] {
 			repeated = append(repeated, n)
-		default:
+		} else {
 			kept = append(kept, n)
 		}
 	}
@@ -87,18 +85,23 @@ func (o *opener) runFiles(fsys fs.FS, names []string, display, real string) (rea
 		}
 		ok, err := o.runFile(f, false)
 		if err != nil {
-			level := trace.Damage
-			var other *rocpd.NotDatabase
-			if errors.As(err, &other) && !other.Damaged {
-				level = trace.Warning
-			}
-			o.tr.Notes = append(o.tr.Notes, trace.Note{Level: level, Place: f.shown, Text: strings.TrimPrefix(err.Error(), f.shown+": ")})
+			o.tr.Notes = append(o.tr.Notes, trace.Note{Level: damageOf(err), Place: f.shown, Text: strings.TrimPrefix(err.Error(), f.shown+": ")})
 		}
 		if ok {
 			read++
 		}
 	}
 	return read, nil
+}
+
+// damageOf is how much it matters that a file of a tree was not read: one that
+// is merely something else is no loss.
+func damageOf(err error) trace.Level {
+	var other *rocpd.NotDatabase
+	if errors.As(err, &other) && !other.Damaged {
+		return trace.Warning
+	}
+	return trace.Damage
 }
 
 // runCandidate says by name whether a file of a tree may hold dispatches.

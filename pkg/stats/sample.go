@@ -178,7 +178,6 @@ func (s *Sample) Quantiles(ps ...float64) (qs []float64, ok bool) {
 	if s.n == 0 {
 		return nil, false
 	}
-	slices.Sort(s.small)
 	slices.Sort(s.large)
 	for _, p := range ps {
 		h := float64(s.n-1) * min(max(p, 0), 1)
@@ -192,15 +191,51 @@ func (s *Sample) Quantiles(ps ...float64) (qs []float64, ok bool) {
 	return qs, true
 }
 
-// at returns the value at rank i, counted from 0, once both slices are sorted.
+// at returns the value at rank i, counted from 0, once large is sorted.
 func (s *Sample) at(i int64) float64 {
 	if s.spilled != nil {
 		return s.rounded(i)
 	}
 	if i < int64(len(s.small)) {
-		return float64(s.small[i])
+		return float64(selectRank(s.small, int(i)))
 	}
 	return float64(s.large[i-int64(len(s.small))])
+}
+
+// selectRank returns the value at rank k of v, and puts v in an order in which
+// it is at place k (Hoare, "Algorithm 65: Find", 1961).
+func selectRank(v []uint32, k int) uint32 {
+	lo, hi := 0, len(v)-1
+	for rounds := 2 * bits.Len(uint(len(v))); lo < hi; rounds-- {
+		if rounds == 0 { // an order that keeps halving from working
+			slices.Sort(v[lo : hi+1])
+			break
+		}
+		pivot := v[lo+(hi-lo)/2]
+		i, j := lo, hi
+		for i <= j {
+			for v[i] < pivot {
+				i++
+			}
+			for v[j] > pivot {
+				j--
+			}
+			if i <= j {
+				v[i], v[j] = v[j], v[i]
+				i++
+				j--
+			}
+		}
+		switch {
+		case k <= j:
+			hi = j
+		case k >= i:
+			lo = i
+		default:
+			return v[k]
+		}
+	}
+	return v[k]
 }
 
 // rounded returns the middle of the range that holds rank i.

@@ -4,6 +4,8 @@ package trace
 // kernel, registers, LDS, scratch, shape and agent.
 type LaunchTable struct {
 	Path string
+	// Kind is "kernel_trace", or "rocpd" where the rows are of a database.
+	Kind string
 	// Rows are the dispatches that were understood.
 	Rows int64
 	// LDSDispatched is set where the LDS figures are those of the dispatch

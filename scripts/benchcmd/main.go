@@ -5,6 +5,11 @@
 // does not decide.
 //
 //	go run ./scripts/benchcmd DISPATCH_DIR...
+//
+// A rocpd database is read with rocanalyze kernels, against the sqlite3 shell
+// that prints four columns of its dispatches; scripts/genrocpd -big makes one:
+//
+//	go run ./scripts/benchcmd /tmp/big.db
 package main
 
 import (
@@ -15,6 +20,7 @@ import (
 	"os/exec"
 	"path/filepath"
 	"slices"
+	"strings"
 	"time"
 )
 
@@ -54,8 +60,14 @@ func run(dirs []string) error {
 		return err
 	}
 	fmt.Printf("%-40s %10s  %s\n", "capture", "median", "times as fast as (median of the pairs)")
-	for _, dir := range dirs {
-		if err := compare(bin, dir, tmp); err != nil {
+	for _, path := range dirs {
+		err := error(nil)
+		if strings.HasSuffix(path, ".db") {
+			err = compareDatabase(bin, path)
+		} else {
+			err = compare(bin, path, tmp)
+		}
+		if err != nil {
 			return err
 		}
 	}

@@ -147,8 +147,13 @@ func (a *resultsAgent) agent(file string) trace.CounterAgent {
 		to **int64
 		v  int64
 	}{
-		{&out.DeviceID, a.DeviceID}, {&out.WaveSize, a.WaveSize}, {&out.XCCs, a.XCCs}, {&out.CUs, a.CUs},
-		{&out.SIMDsPerCU, a.SIMDPerCU}, {&out.MaxClockMHz, a.MaxMHz}, {&out.LDSKiB, a.LDSKiB},
+		{&out.DeviceID, a.DeviceID},
+		{&out.WaveSize, a.WaveSize},
+		{&out.XCCs, a.XCCs},
+		{&out.CUs, a.CUs},
+		{&out.SIMDsPerCU, a.SIMDPerCU},
+		{&out.MaxClockMHz, a.MaxMHz},
+		{&out.LDSKiB, a.LDSKiB},
 	} {
 		if v := f.v; v > 0 {
 			*f.to = &v

@@ -60,7 +60,7 @@ func cut(ctx context.Context, r io.Reader, offset int64, free <-chan []byte, ful
 		if err := ctx.Err(); err != nil {
 			return offset + int64(len(buf)) - start, err
 		}
-		n, err := io.ReadFull(r, buf[len(buf) : len(buf)+blockBytes])
+		n, err := io.ReadFull(r, buf[len(buf):len(buf)+blockBytes])
 		buf = buf[:len(buf)+n]
 		switch {
 		case errors.Is(err, io.EOF), errors.Is(err, io.ErrUnexpectedEOF):
@@ -74,9 +74,9 @@ func cut(ctx context.Context, r io.Reader, offset int64, free <-chan []byte, ful
 			if len(buf) > maxRecord {
 				return offset + int64(len(buf)) - start, fmt.Errorf("a row at byte %d is longer than %d MiB", offset, maxRecord>>20)
 			}
-			grown := make([]byte, len(buf), 2*cap(buf))
-			copy(grown, buf)
-			buf = grown
+			if cap(buf)-len(buf) < blockBytes {
+				buf = append(make([]byte, 0, 2*len(buf)+blockBytes), buf...)
+			}
 			continue
 		}
 		next := <-free
@@ -108,13 +108,15 @@ func lastRow(data []byte) int {
 
 // nextRow splits the first row off data, without its line end.
 func nextRow(data []byte) (row, rest []byte) {
+	quotes := 0
 	for from := 0; ; {
 		at := bytes.IndexByte(data[from:], '\n')
 		if at < 0 {
 			return trimCR(data), nil
 		}
 		end := from + at
-		if bytes.Count(data[:end], []byte{'"'})%2 == 0 {
+		quotes += bytes.Count(data[from:end], []byte{'"'})
+		if quotes%2 == 0 {
 			return trimCR(data[:end]), data[end+1:]
 		}
 		from = end + 1
@@ -124,22 +126,29 @@ func nextRow(data []byte) (row, rest []byte) {
 func trimCR(row []byte) []byte { return bytes.TrimSuffix(row, []byte{'\r'}) }
 
 // splitRow splits a row into cells, which replace those in cells. Cells point
-// into row; quotes are taken off, and doubled quotes made single in place.
+// into row; quotes are taken off.
 func splitRow(row []byte, cells [][]byte) [][]byte {
 	cells = cells[:0]
-	for {
+	for more := true; more; {
 		var cell []byte
-		more := false
-		if len(row) > 0 && row[0] == '"' {
-			cell, row, more = quoted(row)
-		} else {
-			cell, row, more = bytes.Cut(row, []byte{','})
-		}
+		cell, row, more = nextCell(row)
 		cells = append(cells, cell)
-		if !more {
-			return cells
+	}
+	return cells
+}
+
+// nextCell splits the first cell off a row; more says that others follow. Most
+// cells are short, so a plain loop is faster than a search.
+func nextCell(row []byte) (cell, rest []byte, more bool) {
+	if len(row) > 0 && row[0] == '"' {
+		return quoted(row)
+	}
+	for i, c := range row {
+		if c == ',' {
+			return row[:i], row[i+1:], true
 		}
 	}
+	return row, nil, false
 }
 
 // quoted splits a cell that begins with a quote off a row.
@@ -161,6 +170,15 @@ func quoted(row []byte) (cell, rest []byte, more bool) {
 	if doubled {
 		cell = bytes.ReplaceAll(cell, []byte(`""`), []byte(`"`))
 	}
-	_, rest, more = bytes.Cut(row[end+1:], []byte{','})
+	_, rest, more = nextCell(row[end+1:])
 	return cell, rest, more
+}
+
+// cellStart is where the nth cell of a row begins.
+func cellStart(row []byte, n int) int {
+	rest := row
+	for range n {
+		_, rest, _ = nextCell(rest)
+	}
+	return len(row) - len(rest)
 }

@@ -36,16 +36,17 @@ const (
 	WideTable
 	// Results: rocprofv3's results.json.
 	Results
+	// Database: a rocpd database, which package rocpd reads.
+	Database
 )
 
 // String names the kind for people.
 func (k Kind) String() string {
-	return [...]string{"not a counter table", "counter CSV, long", "counter CSV, wide", "results.json"}[k]
+	return [...]string{"not a counter table", "counter CSV, long", "counter CSV, wide", "results.json", "rocpd"}[k]
 }
 
 // Sniff recognises a file by its beginning.
 func Sniff(head []byte) Kind {
-	head = bytes.TrimPrefix(head, []byte("\xEF\xBB\xBF"))
 	if bytes.HasPrefix(bytes.TrimSpace(head), []byte("{")) {
 		if bytes.Contains(head, []byte(`"rocprofiler-sdk-tool"`)) {
 			return Results
@@ -69,7 +70,7 @@ func headerNames(line []byte) []string {
 		return nil
 	}
 	var names []string
-	for _, cell := range splitRow(bytes.Clone(line), nil) {
+	for _, cell := range splitRow(bytes.TrimPrefix(line, []byte("\xEF\xBB\xBF")), nil) {
 		names = append(names, string(bytes.TrimSpace(cell)))
 	}
 	return names
@@ -214,6 +215,8 @@ type parser struct {
 	kept    int // bytes of all names
 	d       trace.CounterDispatch
 	pending bool
+	// before and behind are the parts of the last row around its counter.
+	before, behind []byte
 
 	rows, bad int64
 	firstBad  bad
@@ -242,6 +245,9 @@ func (p *parser) block(b block) {
 }
 
 func (p *parser) row(row []byte, at int64) {
+	if p.again(row) {
+		return
+	}
 	p.cells = splitRow(row, p.cells)
 	if len(p.cells) != p.cols.width {
 		p.reject(at, fmt.Sprintf("%d cells under %d names", len(p.cells), p.cols.width))
@@ -257,15 +263,47 @@ func (p *parser) row(row []byte, at int64) {
 			return
 		}
 	}
-	value, ok := number(p.cells[p.cols.value])
-	name := bytes.TrimSpace(p.cells[p.cols.counter])
+	p.remember(row)
+	if !p.add(p.cells[p.cols.counter], p.cells[p.cols.value]) {
+		p.reject(at, fmt.Sprintf("counter %q has the value %q", clip(p.cells[p.cols.counter]), clip(p.cells[p.cols.value])))
+	}
+}
+
+// add adds a value to the dispatch; ok is false when it is none.
+func (p *parser) add(name, cell []byte) (ok bool) {
+	value, ok := number(cell)
+	name = bytes.TrimSpace(name)
 	if !ok || len(name) == 0 {
-		p.reject(at, fmt.Sprintf("counter %q has the value %q", name, clip(p.cells[p.cols.value])))
-		return
+		return false
 	}
 	counter, instance := splitInstance(p.intern(name))
 	p.d.Values = append(p.d.Values, trace.CounterValue{Counter: counter, Instance: instance, Value: value})
 	p.rows++
+	return true
+}
+
+// remember keeps what stands before the counter and behind its value: the next
+// rows are mostly of the same dispatch and need not be split then.
+func (p *parser) remember(row []byte) {
+	p.before, p.behind = nil, nil
+	if p.cols.value != p.cols.counter+1 {
+		return
+	}
+	start := cellStart(row, p.cols.counter)
+	_, rest, _ := nextCell(row[start:])
+	_, rest, _ = nextCell(rest)
+	p.before, p.behind = row[:start], rest
+}
+
+// again adds a row that differs from the last in counter and value alone; ok
+// is false when it does not, or cannot be understood.
+func (p *parser) again(row []byte) (ok bool) {
+	if !p.pending || len(p.before) == 0 || !bytes.HasPrefix(row, p.before) {
+		return false
+	}
+	name, rest, _ := nextCell(row[len(p.before):])
+	cell, rest, _ := nextCell(rest)
+	return bytes.Equal(rest, p.behind) && p.add(name, cell)
 }
 
 // wide adds a row of a wide table: a dispatch of its own.
@@ -355,7 +393,7 @@ func (p *parser) flush() {
 	if p.pending && len(p.d.Values) > 0 {
 		p.folder.Dispatch(&p.d)
 	}
-	p.pending = false
+	p.pending, p.before = false, nil
 	p.d.Values = p.d.Values[:0]
 }
 

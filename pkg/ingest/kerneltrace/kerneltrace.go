@@ -117,7 +117,7 @@ func newReader(r io.Reader, file string) (*reader, error) {
 		return nil, err
 	}
 	rd := &reader{
-		t: t, file: file, out: &trace.LaunchTable{Path: file},
+		t: t, file: file, out: &trace.LaunchTable{Path: file, Kind: "kernel_trace"},
 		index: map[key]int{}, names: map[string]string{},
 		kernel: t.Column("kernelname"), agent: t.Column("agentid", "gpuid"),
 		start: t.Column("starttimestamp", "startns", "beginns"), end: t.Column("endtimestamp", "endns"),

@@ -144,13 +144,16 @@ func (p *pageView) cell(i int) int { return int(binary.BigEndian.Uint16(p.buf[p.
 type columns struct {
 	want  []int
 	rowid int
+	// real is the one of want that may hold any number: its result is the bits
+	// of a float64, of a NaN for what is none. -1 for none.
+	real int
 	// slots gives, by position up to the last wanted one, where in the result
 	// a column goes, -1 for nowhere.
 	slots []int
 }
 
-func newColumns(want []int, rowid int) columns {
-	c := columns{want: want, rowid: rowid}
+func newColumns(want []int, rowid, real int) columns {
+	c := columns{want: want, rowid: rowid, real: real}
 	for slot, at := range want {
 		for len(c.slots) <= at {
 			c.slots = append(c.slots, -1)
@@ -162,9 +165,58 @@ func newColumns(want []int, rowid int) columns {
 	return c
 }
 
-// rows hands the rows of a leaf to f, in the order of their rowids; row is
+// decoder takes columns out of rows. It is used by one goroutine.
+type decoder struct {
+	*columns
+	row []int64
+	// layouts are by the types of a row: few differ in one table.
+	layouts map[string]*layout
+	last    *layout
+}
+
+// maxLayouts bounds what a decoder remembers.
+const maxLayouts = 4096
+
+// layout is where the wanted columns of a row are.
+type layout struct {
+	types  string
+	fields []field
+	// missing are wanted columns of the table that such a row has no number
+	// for.
+	missing []int
+	size    int // of what the fields need
+}
+
+// field is one wanted column: where its bytes begin, and of which type they
+// are.
+type field struct {
+	slot, at int
+	kind     uint64
+}
+
+// rowidKind is the type of a field that is the row's key.
+const rowidKind = 10
+
+func newDecoder(c *columns) *decoder {
+	d := &decoder{columns: c, row: make([]int64, len(c.want)), layouts: map[string]*layout{}}
+	for slot := range d.row {
+		d.row[slot] = d.absent(slot)
+	}
+	d.last = d.layout(nil)
+	return d
+}
+
+// absent is what stands in a row for no number.
+func (c *columns) absent(slot int) int64 {
+	if slot == c.real {
+		return noNumber
+	}
+	return trace.Absent
+}
+
+// rows hands the rows of a leaf to f, in the order of their rowids; a row is
 // valid during the call only. Values that are no whole numbers are Absent.
-func (c *columns) rows(buf []byte, page uint32, usable int, row []int64, f func(row []int64)) error {
+func (d *decoder) rows(buf []byte, page uint32, usable int, f func(row []int64)) error {
 	p, n, err := pageCells(buf, page, usable)
 	if err != nil {
 		return err
@@ -174,18 +226,18 @@ func (c *columns) rows(buf []byte, page uint32, usable int, row []int64, f func(
 	}
 	for i := range n {
 		at := p.cell(i)
-		if at < p.cells || at >= usable || !c.decode(buf[at:usable], row) {
+		if at < p.cells || at >= usable || !d.decode(buf[at:usable]) {
 			return &treeError{page, fmt.Sprintf("holds a row that makes no sense, its number %d", i+1)}
 		}
-		f(row)
+		f(d.row)
 	}
 	return nil
 }
 
 // decode reads the wanted columns of the cell at the beginning of b. Of a cell
-// that continues on other pages, what is here is read; a wanted column that is
+// that continues on other pages, what is here is read; a wanted number that is
 // not makes the cell senseless.
-func (c *columns) decode(b []byte, row []int64) bool {
+func (d *decoder) decode(b []byte) bool {
 	_, n := uvarint(b)
 	rowid, k := uvarint(b[n:])
 	if n == 0 || k == 0 {
@@ -197,37 +249,94 @@ func (c *columns) decode(b []byte, row []int64) bool {
 		return false
 	}
 	types, body := b[n:size], b[size:]
-	for i := range row {
-		row[i] = trace.Absent
+	l := d.last
+	if string(types) != l.types {
+		if l = d.layout(types); l == nil {
+			return false
+		}
+		d.last = l
 	}
-	for col, slot := range c.slots {
-		if len(types) == 0 {
-			return true // columns that were added later than the row
+	if l.size > len(body) {
+		return false
+	}
+	for _, slot := range l.missing {
+		d.row[slot] = d.absent(slot)
+	}
+	for i := range l.fields {
+		f := &l.fields[i]
+		if f.kind == rowidKind {
+			d.row[f.slot] = int64(rowid)
+			continue
 		}
-		kind := uint64(types[0])
-		if kind < 0x80 {
-			types = types[1:]
-		} else {
-			if kind, n = uvarint(types); n == 0 {
-				return false
-			}
-			types = types[n:]
+		if f.slot == d.real {
+			d.row[f.slot] = realBits(f.kind, body[f.at:])
+			continue
 		}
-		width := serialWidth(kind)
-		if width > uint64(len(body)) {
-			return kind >= 12 && col == len(c.slots)-1 // a text that goes on elsewhere, and the last one
-		}
-		switch {
-		case slot < 0:
-		case col == c.rowid && kind == 0:
-			row[slot] = int64(rowid)
-		default:
-			row[slot] = integer(kind, body)
-		}
-		body = body[width:]
+		d.row[f.slot] = integer(f.kind, body[f.at:])
 	}
 	return true
 }
+
+// noNumber are the bits of a value that is no number.
+const noNumber = 0x7ff8000000000001
+
+// realBits decodes any number: SQLite stores floats without a fraction as
+// integers.
+func realBits(kind uint64, b []byte) int64 {
+	if kind == 7 {
+		return int64(binary.BigEndian.Uint64(b))
+	}
+	if v := integer(kind, b); v != trace.Absent {
+		return int64(math.Float64bits(float64(v)))
+	}
+	return noNumber
+}
+
+// layout works out where the columns of rows with such types are; nil when the
+// types make no sense. Columns that were added later than a row are in none of
+// its fields.
+func (d *decoder) layout(types []byte) *layout {
+	if l := d.layouts[string(types)]; l != nil {
+		return l
+	}
+	l := &layout{types: string(types)}
+	at := 0
+	for col, slot := range d.slots {
+		if len(types) == 0 {
+			if slot >= 0 {
+				l.missing = append(l.missing, slot)
+			}
+			continue
+		}
+		kind, n := uvarint(types)
+		if n == 0 {
+			return nil
+		}
+		types = types[n:]
+		width := serialWidth(kind)
+		if width > maxPayload || at > maxPayload {
+			return nil
+		}
+		switch {
+		case slot < 0:
+		case col == d.rowid && kind == 0:
+			l.fields = append(l.fields, field{slot: slot, kind: rowidKind})
+		case kind < 10:
+			l.fields = append(l.fields, field{slot: slot, at: at, kind: kind})
+			l.size = at + int(width)
+		default:
+			l.missing = append(l.missing, slot)
+		}
+		at += int(width)
+	}
+	if len(d.layouts) < maxLayouts {
+		d.layouts[l.types] = l
+	}
+	return l
+}
+
+// maxPayload bounds a row. Source: SQLite "Limits", SQLITE_MAX_LENGTH.
+const maxPayload = 1<<31 - 1
 
 // serialWidth is the size of a value in bytes by its type. Source: SQLite
 // "Database File Format", section 2.1.

@@ -15,6 +15,9 @@ type dispatches struct {
 	f      File
 	set    *tableSet
 	tracks map[int64]track
+	// shared is set when dispatches may share an id, as kernel replay makes
+	// them, and no column counts the replays.
+	shared bool
 }
 
 // Places of the columns in a scanned row.
@@ -31,13 +34,15 @@ const (
 	colGrid      = colWorkgroup + 3
 	colReplay    = colGrid + 3
 	colTrack     = colReplay + 1
+	colID        = colTrack + 1
+	colPID       = colID + 1
 )
 
 // dispatchColumns are in the order of those places.
 var dispatchColumns = []string{
 	"kernel_id", "agent_id", "queue_id", "stream_id", "start", "end", "group_segment_size", "private_segment_size",
 	"workgroup_size_x", "workgroup_size_y", "workgroup_size_z", "grid_size_x", "grid_size_y", "grid_size_z",
-	"replay_pass", "track_id",
+	"replay_pass", "track_id", "dispatch_id", "pid",
 }
 
 // Fold reads the dispatch table.
@@ -46,6 +51,9 @@ func (s *dispatches) Fold(ctx context.Context, workers int, newFolder func() tra
 	want, times, err := s.timeColumns(ctx, t, dispatchColumns)
 	if err != nil {
 		return s.failed(ctx, err)
+	}
+	if s.shared {
+		workers = 1 // the first dispatch of an id is told by its place
 	}
 	rep, err := s.f.scan(ctx, t, want, workers, func() sink { return s.sink(newFolder(), times) })
 	if err != nil {
@@ -71,14 +79,18 @@ func (s *dispatches) failed(ctx context.Context, err error) (trace.DispatchRepor
 // sink makes dispatches of rows for one folder.
 func (s *dispatches) sink(to trace.DispatchFolder, times *timestamps) sink {
 	var d trace.Dispatch
+	seen := idSet{}
 	return func(row []int64) {
 		d = trace.Dispatch{
 			Kernel: row[colKernel], Agent: row[colAgent], Queue: row[colQueue], Stream: row[colStream],
 			Start: row[colStart], End: row[colEnd], LDSBytes: row[colLDS], ScratchBytes: row[colScratch],
 			Workgroup: [3]int64(row[colWorkgroup:]), Grid: [3]int64(row[colGrid:]),
 		}
-		if row[colReplay] > 0 {
+		switch {
+		case row[colReplay] > 0:
 			d.Replay = row[colReplay]
+		case s.shared && seen.has(row[colPID], row[colID]):
+			d.Replay = 1
 		}
 		if s.tracks != nil {
 			d.Agent, d.Queue, d.Stream = s.track(row[colTrack])
@@ -88,6 +100,21 @@ func (s *dispatches) sink(to trace.DispatchFolder, times *timestamps) sink {
 		}
 		to.Dispatch(&d)
 	}
+}
+
+// idSet holds the dispatch ids of processes, 64 to an entry.
+type idSet map[[2]int64]uint64
+
+// has adds an id, and reports whether it was there. Ids begin with 1: others
+// are none.
+func (s idSet) has(pid, id int64) bool {
+	if id < 1 {
+		return false
+	}
+	key, bit := [2]int64{pid, id >> 6}, uint64(1)<<(id&63)
+	was := s[key]
+	s[key] = was | bit
+	return was&bit != 0
 }
 
 func (s *dispatches) track(id int64) (agent, queue, stream int64) {

@@ -239,3 +239,19 @@ func (i *info) counters(r *trace.Run) {
 	i.query("rocpd_pmc_event", &rows, "LIMIT 1", "id")
 	r.HasCounters = len(rows) > 0
 }
+
+// sharedIDs reports whether dispatches may share an id. The profiler gives a
+// row the id of its dispatch; kernel replay adds rows, after which ids lag
+// behind. So the last row tells.
+func (i *info) sharedIDs() bool {
+	t := i.set.tables[dispatchTable]
+	if t.has("replay_pass") || !t.has("dispatch_id") || !t.has("id") {
+		return false
+	}
+	var rows []struct {
+		ID       sql.NullInt64 `db:"id"`
+		Dispatch sql.NullInt64 `db:"dispatch_id"`
+	}
+	i.query(dispatchTable, &rows, "ORDER BY id DESC LIMIT 1", "id", "dispatch_id")
+	return len(rows) > 0 && rows[0].ID != rows[0].Dispatch
+}

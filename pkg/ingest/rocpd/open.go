@@ -171,7 +171,7 @@ func (s *session) run(ctx context.Context, f File, set *tableSet) (*trace.Run, e
 	if err := ctx.Err(); err != nil {
 		return nil, err
 	}
-	src := &dispatches{f: f, set: set, tracks: tracks}
+	src := &dispatches{f: f, set: set, tracks: tracks, shared: i.sharedIDs()}
 	copies, note, err := src.copies(ctx, i)
 	if err != nil {
 		return nil, err

@@ -1,10 +1,14 @@
 package rocpd
 
 import (
+	"math"
 	"os"
 	"path/filepath"
 	"slices"
+	"strings"
 	"testing"
+
+	"github.com/rocanalyze/rocanalyze/pkg/trace"
 )
 
 // sharedData is where the real and generated databases lie.
@@ -22,10 +26,6 @@ func sharedFiles(t *testing.T, pattern string) []string {
 		t.Fatalf("nothing matches %s: %v", pattern, err)
 	}
 	return files
-}
-
-func fileOf(path string) File {
-	return File{FS: os.DirFS(filepath.Dir(path)), Name: filepath.Base(path), Shown: path}
 }
 
 // Rows that are decoded from pages are those that SQLite gives, for every
@@ -68,7 +68,11 @@ func compareTable(t *testing.T, f File, tab *table) {
 	t.Helper()
 	read := func(tab *table) (rows [][]int64) {
 		var parts []*[][]int64
-		rep, err := f.scan(t.Context(), tab, tab.columns, 3, func() sink {
+		want := slices.Clone(tab.columns)
+		if i := slices.Index(want, "value"); i >= 0 && strings.HasPrefix(tab.name, "rocpd_pmc_event") {
+			want[i] = realColumn
+		}
+		rep, err := f.scan(t.Context(), tab, want, 3, func() sink {
 			part := new([][]int64)
 			parts = append(parts, part)
 			return func(row []int64) { *part = append(*part, slices.Clone(row)) }
@@ -92,3 +96,73 @@ func compareTable(t *testing.T, f File, tab *table) {
 	}
 }
 
+// Real MI300X counters: the sums that plain SQL gives, 16384 waves for the
+// 1048576 work-items of the vector copy, once per dispatch that counted them.
+func TestRealCounters(t *testing.T) {
+	for _, path := range append(sharedFiles(t, "real/*pmc.db"), sharedFiles(t, "*.db")...) {
+		f := fileOf(path)
+		runs, err := Open(t.Context(), f)
+		if err != nil {
+			t.Fatal(err)
+		}
+		got := map[string]float64{}
+		rows := int64(0)
+		sets, err := OpenCounters(t.Context(), f, "", runs)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, c := range sets {
+			rep, err := c.Fold(t.Context(), 1, func() trace.CounterFolder {
+				return counterFunc(func(d *trace.CounterDispatch) {
+					for _, v := range d.Values {
+						got[v.Counter] += v.Value
+						if v.Counter == "SQ_WAVES" && strings.Contains(path, "vcopy") && (v.Value <= 0 || d.Grid != 1048576) {
+							t.Errorf("%s: %v waves of %d work-items", path, v.Value, d.Grid)
+						}
+					}
+				})
+			})
+			if err != nil || rep.Bad > 0 || rep.Empty {
+				t.Fatalf("%s: %v, %+v", path, err, rep)
+			}
+			rows += rep.Rows
+		}
+		res, err := Query(t.Context(), f, `SELECT p.name, sum(e.value), count(*) FROM rocpd_pmc_event e JOIN rocpd_info_pmc p ON p.id = e.pmc_id AND p.guid = e.guid GROUP BY 1`, 0)
+		if err != nil {
+			t.Fatal(err)
+		}
+		want, wantRows := map[string]float64{}, int64(0)
+		for _, r := range res.Rows {
+			want[r[0].(string)] = r[1].(float64)
+			wantRows += r[2].(int64)
+		}
+		if rows != wantRows || len(got) != len(want) || len(want) == 0 {
+			t.Errorf("%s: %d rows of %d counters, want %d of %d", path, rows, len(got), wantRows, len(want))
+		}
+		for name, w := range want {
+			if math.Abs(got[name]-w) > 1e-9*math.Abs(w) {
+				t.Errorf("%s: %s is %v, want %v", path, name, got[name], w)
+			}
+		}
+	}
+}
+
+// Rows of a streaming monitor, 20 of them in each schema that has their
+// column, are no counters.
+func TestNoMonitorSamples(t *testing.T) {
+	for _, path := range sharedFiles(t, "variants/*.db") {
+		f := fileOf(path)
+		runs, err := Open(t.Context(), f)
+		if err != nil {
+			t.Fatal(err)
+		}
+		sets, err := OpenCounters(t.Context(), f, "", runs)
+		if err != nil || len(sets) != 1 {
+			t.Fatal(err)
+		}
+		rep, err := sets[0].Fold(t.Context(), 1, func() trace.CounterFolder { return counterFunc(func(*trace.CounterDispatch) {}) })
+		if err != nil || rep.Rows != 1272 {
+			t.Errorf("%s: %d rows, %v; want 1272", path, rep.Rows, err)
+		}
+	}
+}

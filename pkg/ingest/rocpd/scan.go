@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"io"
+	"math"
 	"slices"
 	"strings"
 	"sync"
@@ -59,9 +60,9 @@ const minLeaves = 64
 func (m *image) scan(ctx context.Context, t *table, want []string, workers int, newSink func() sink) (scanReport, error) {
 	at := make([]int, len(want))
 	for i, name := range want {
-		at[i] = slices.Index(t.columns, name)
+		at[i] = slices.Index(t.columns, columnName(name))
 	}
-	cols := newColumns(at, t.rowid)
+	cols := newColumns(at, t.rowid, slices.Index(want, realColumn))
 	leaves, bad, err := m.leaves(ctx, t.root)
 	if err != nil {
 		return scanReport{}, err
@@ -93,7 +94,7 @@ func (m *image) scan(ctx context.Context, t *table, want []string, workers int, 
 // table are mostly neighbours in the file.
 func (m *image) scanLeaves(ctx context.Context, leaves []uint32, cols *columns, to sink) (scanReport, error) {
 	var out scanReport
-	row := make([]int64, len(cols.want))
+	d := newDecoder(cols)
 	perWindow := uint32(max(windowBytes/m.pageSize, 1))
 	window := make([]byte, int(perWindow)*m.pageSize)
 	var first, held uint32 // the pages in the window
@@ -114,7 +115,7 @@ func (m *image) scanLeaves(ctx context.Context, leaves []uint32, cols *columns, 
 			}
 		}
 		buf := window[int(page-first)*m.pageSize:][:m.pageSize]
-		if err := cols.rows(buf, page, m.usable, row, count); err != nil {
+		if err := d.rows(buf, page, m.usable, count); err != nil {
 			out.add(scanReport{lost: 1, first: err})
 		}
 	}
@@ -132,7 +133,11 @@ func (f File) scanSQL(ctx context.Context, t *table, want []string, to sink) (re
 			err = cerr
 		}
 	}()
-	rows, err := s.db.QueryContext(ctx, t.selects(want...))
+	names := make([]string, len(want))
+	for i := range want {
+		names[i] = columnName(want[i])
+	}
+	rows, err := s.db.QueryContext(ctx, t.selects(names...))
 	if err != nil {
 		return rep, err
 	}
@@ -146,7 +151,9 @@ func (f File) scanSQL(ctx context.Context, t *table, want []string, to sink) (re
 			return rep, err
 		}
 		for i, v := range values {
-			row[i] = wholeValue(v)
+			if row[i] = wholeValue(v); want[i] == realColumn {
+				row[i] = realValue(v)
+			}
 		}
 		rep.rows++
 		to(row)
@@ -169,6 +176,26 @@ func wholeValue(v any) int64 {
 		return wholeFloat(v)
 	}
 	return trace.Absent
+}
+
+// realColumn is the only column that is read as a float, that of counters.
+const realColumn = "value AS REAL"
+
+// columnName is the name of a wanted column in its table.
+func columnName(want string) string {
+	name, _, _ := strings.Cut(want, " AS ")
+	return name
+}
+
+// realValue is what realBits is for a value that SQLite decoded.
+func realValue(v any) int64 {
+	switch v := v.(type) {
+	case int64:
+		return int64(math.Float64bits(float64(v)))
+	case float64:
+		return int64(math.Float64bits(v))
+	}
+	return noNumber
 }
 
 // note says what a scan lost; ok is false when that is nothing.

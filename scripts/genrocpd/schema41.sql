@@ -1,0 +1,17 @@
+-- The tables of rocpd schema 4.1.0 (in development), as far as the fixtures fill
+-- them. {{s}} is the suffix of the process.
+CREATE TABLE "rocpd_metadata{{s}}" (id INTEGER PRIMARY KEY, tag TEXT NOT NULL, value TEXT NOT NULL);
+CREATE TABLE "rocpd_string{{s}}" (id INTEGER PRIMARY KEY, guid TEXT, string TEXT);
+CREATE TABLE "rocpd_info_node{{s}}" (id INTEGER PRIMARY KEY, guid TEXT, hash BIGINT, machine_id TEXT, system_name TEXT, hostname TEXT, release TEXT, version TEXT, hardware_name TEXT, domain_name TEXT);
+CREATE TABLE "rocpd_info_process{{s}}" (id INTEGER PRIMARY KEY, guid TEXT, nid INTEGER, ppid INTEGER, pid INTEGER, init BIGINT, fini BIGINT, start BIGINT, "end" BIGINT, command TEXT, environment JSONB, extdata JSONB);
+CREATE TABLE "rocpd_info_agent{{s}}" (id INTEGER PRIMARY KEY, guid TEXT, nid INTEGER, pid INTEGER, type TEXT, absolute_index INTEGER, logical_index INTEGER, type_index INTEGER, uuid INTEGER, name TEXT, generic_name TEXT, model_name TEXT, vendor_name TEXT, product_name TEXT, extdata JSONB);
+CREATE TABLE "rocpd_info_queue{{s}}" (id INTEGER PRIMARY KEY, guid TEXT, nid INTEGER, pid INTEGER, name TEXT, extdata JSONB);
+CREATE TABLE "rocpd_info_stream{{s}}" (id INTEGER PRIMARY KEY, guid TEXT, nid INTEGER, pid INTEGER, name TEXT, extdata JSONB);
+CREATE TABLE "rocpd_info_pmc{{s}}" (id INTEGER PRIMARY KEY, guid TEXT, nid INTEGER, pid INTEGER, agent_id INTEGER, target_arch TEXT, event_code INT, instance_id INTEGER, name TEXT, symbol TEXT, qualifier TEXT, description TEXT, long_description TEXT, component TEXT, units TEXT, value_type TEXT, block TEXT, expression TEXT, is_constant INTEGER, is_derived INTEGER, extdata JSONB);
+CREATE TABLE "rocpd_info_code_object{{s}}" (id INTEGER PRIMARY KEY, guid TEXT, nid INTEGER, pid INTEGER, agent_id INTEGER, uri TEXT, load_base BIGINT, load_size BIGINT, load_delta BIGINT, storage_type TEXT, extdata JSONB);
+CREATE TABLE "rocpd_info_kernel_symbol{{s}}" (id INTEGER PRIMARY KEY, guid TEXT, nid INTEGER, pid INTEGER, code_object_id INTEGER, kernel_name TEXT, display_name TEXT, kernel_object INTEGER, kernarg_segment_size INTEGER, kernarg_segment_alignment INTEGER, group_segment_size INTEGER, private_segment_size INTEGER, sgpr_count INTEGER, arch_vgpr_count INTEGER, accum_vgpr_count INTEGER, extdata JSONB);
+CREATE TABLE "rocpd_event{{s}}" (id INTEGER PRIMARY KEY, guid TEXT, category_id INTEGER, stack_id INTEGER, parent_stack_id INTEGER, correlation_id INTEGER, extdata JSONB);
+CREATE TABLE "rocpd_pmc_event{{s}}" (id INTEGER PRIMARY KEY, guid TEXT, event_id INTEGER, pmc_id INTEGER, value REAL, extdata JSONB);
+CREATE TABLE "rocpd_kernel_dispatch{{s}}" (id INTEGER PRIMARY KEY, guid TEXT, track_id INTEGER, kernel_id INTEGER, dispatch_id INTEGER, start BIGINT, "end" BIGINT, private_segment_size INTEGER, group_segment_size INTEGER, workgroup_size_x INTEGER, workgroup_size_y INTEGER, workgroup_size_z INTEGER, grid_size_x INTEGER, grid_size_y INTEGER, grid_size_z INTEGER, region_name_id INTEGER, event_id INTEGER, extdata JSONB);
+CREATE TABLE "rocpd_memory_copy{{s}}" (id INTEGER PRIMARY KEY, guid TEXT, track_id INTEGER, start BIGINT, "end" BIGINT, name_id INTEGER, dst_agent_id INTEGER, dst_address INTEGER, src_agent_id INTEGER, src_address INTEGER, size INTEGER, region_name_id INTEGER, event_id INTEGER, extdata JSONB);
+CREATE TABLE "rocpd_track{{s}}" (id INTEGER PRIMARY KEY, guid TEXT, nid INTEGER, ppid INTEGER, pid INTEGER, tid INTEGER, agent_id INTEGER, queue_id INTEGER, stream_id INTEGER, name_id INTEGER, extdata JSONB);
