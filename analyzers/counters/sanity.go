@@ -1,0 +1,194 @@
+package counters
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+)
+
+// checkWaves counts dispatches whose SQ_WAVES is not what grid and workgroup
+// need. The grid's total in work-items does not tell partial workgroups of two
+// dimensions, so only whole ones are checked.
+func (b *builder) checkWaves(g *group, d *dispatch) {
+	n, ok := b.col.counters.index["SQ_WAVES"]
+	if !ok || d.grid <= 0 || d.workgroup <= 0 || d.grid%d.workgroup != 0 {
+		return
+	}
+	i, has := slices.BinarySearch(d.counters, n)
+	wave := waveSize(g.machine.Archs)
+	if !has || wave == 0 {
+		return
+	}
+	g.waveSeen++
+	if d.values[i] != float64(d.grid/d.workgroup)*float64((d.workgroup+wave-1)/wave) {
+		g.waveWrong++
+	}
+}
+
+// waveSize is 64 on gfx9; RDNA runs both sizes and counters do not tell which.
+func waveSize(archs []string) int64 {
+	for _, a := range archs {
+		if !strings.HasPrefix(a, "gfx9") {
+			return 0
+		}
+	}
+	return 64
+}
+
+// slack is how far sums that come from different passes may lie apart.
+const slack = 0.02
+
+// check is one cheap test of counters against each other.
+type check struct {
+	id string
+	// needs are canonical names; wrong gets their values in order.
+	needs []string
+	wrong func(v []float64) bool
+	text  string
+}
+
+// checks are the sanity checks. Sources of the causes: rocprofiler #48, #85,
+// #87, #95, #150; rocprofiler-sdk #47; rocm-systems #833, #5683, #5953, #8523.
+func checks() []check {
+	return []check{
+		{
+			"hit_miss_req",
+			[]string{"TCC_HIT", "TCC_MISS", "TCC_REQ"},
+			func(v []float64) bool { return v[2] > 0 && (v[0]+v[1] > v[2]*(1+slack) || v[0]+v[1] < v[2]*(1-slack)) },
+			"TCC_HIT + TCC_MISS is not TCC_REQ: some requests (writes, probes) are neither, the counters are of different passes, or not all channels were summed",
+		},
+		{
+			"req_sizes",
+			[]string{"TCC_EA0_RDREQ", "TCC_EA0_RDREQ_32B", "TCC_BUBBLE"},
+			func(v []float64) bool { return v[1]+v[2] > v[0]*(1+slack) },
+			"32- and 128-byte reads are more than all reads: they were counted in different passes, or TCC_BUBBLE counts something else here",
+		},
+		{
+			"req_32B",
+			[]string{"TCC_EA0_RDREQ", "TCC_EA0_RDREQ_32B"},
+			func(v []float64) bool { return v[1] > v[0]*(1+slack) },
+			"32-byte reads are more than all reads: they were counted in different passes",
+		},
+		{
+			"write_sizes",
+			[]string{"TCC_EA0_WRREQ", "TCC_EA0_WRREQ_64B"},
+			func(v []float64) bool { return v[1] > v[0]*(1+slack) },
+			"64-byte writes are more than all writes: they were counted in different passes",
+		},
+		{
+			"l2_not_collected",
+			[]string{"TCC_HIT", "TCC_MISS"},
+			func(v []float64) bool { return v[0] == 0 && v[1] == 0 },
+			"TCC_HIT and TCC_MISS are both zero: not collected rather than 0 %",
+		},
+		{
+			"read_twice",
+			[]string{"TCC_EA0_RDREQ_DRAM", "TCC_EA0_RDREQ"},
+			func(v []float64) bool { return v[1] > 0 && v[0] > v[1]*(1+slack) },
+			"more reads went to HBM than there were: they were counted in different passes",
+		},
+	}
+}
+
+// sanity adds notes about counters that cannot be right.
+func (b *builder) sanity(k *Kernel, g *group) {
+	value := func(name string) (float64, bool) {
+		v, ok := k.Counters[b.col.spelled[name]]
+		return v, ok
+	}
+	note := func(id, format string, a ...any) {
+		k.Notes = append(k.Notes, Note{ID: id, Text: fmt.Sprintf(format, a...)})
+	}
+	for _, c := range checks() {
+		var v []float64
+		for _, name := range c.needs {
+			if x, ok := value(name); ok {
+				v = append(v, x)
+			}
+		}
+		if len(v) == len(c.needs) && c.wrong(v) {
+			note(c.id, "%s", c.text)
+		}
+	}
+	if g.waveWrong > 0 {
+		note("waves", "SQ_WAVES is not what grid and workgroup need in %d of %d dispatches: not all shader engines were counted (rocm-systems #3828), or waves were saved and restored", g.waveWrong, g.waveSeen)
+	}
+	if g.differ > 0 {
+		note("repeated", "%d dispatches have a counter twice with different values at the same time: the mean was taken", g.differ)
+	}
+	b.notCounted(k, note)
+	b.busyNote(k, note)
+	b.archNotes(k, note)
+	b.passNotes(k, note)
+}
+
+// never are counters that cannot be 0 where a kernel ran.
+func never() []string {
+	return []string{"SQ_WAVES", "Wavefronts", "SQ_WAVE_CYCLES", "SQ_BUSY_CYCLES", "SQ_INSTS", "GRBM_GUI_ACTIVE", "GRBM_COUNT", "TCC_BUSY"}
+}
+
+// notCounted says when a counter is 0 that cannot be.
+func (b *builder) notCounted(k *Kernel, note func(id, format string, a ...any)) {
+	for _, name := range never() {
+		if v, ok := k.Counters[b.col.spelled[name]]; ok && v == 0 {
+			note("not_counted", "%s is 0 though the kernel ran: it was not counted (power state: amd-smi set -l stable_std; HIP_VISIBLE_DEVICES: rocm-systems #5683; other GPUs: #5953; gfx1200: #8523)", name)
+			return
+		}
+	}
+}
+
+// busyOver is how much longer than the kernel the GPU may be busy before it is
+// said.
+const busyOver = 1.3
+
+// busyNote warns where shares of busy cycles are too low: GRBM_GUI_ACTIVE
+// includes launch and profiling.
+func (b *builder) busyNote(k *Kernel, note func(id, format string, a ...any)) {
+	busy, ok := k.Metrics["gui_active_per_xcd_cycles"]
+	clock, known := k.Machine.Facts["CLOCK_MHZ"]
+	d, timed := k.Metrics["duration_ns"]
+	if !ok || !known || !timed || busy.Value == nil || d.Value == nil || *d.Value <= 0 {
+		return
+	}
+	if x := *busy.Value / (*d.Value * clock.Value / 1000); x > busyOver {
+		note("gui_active_long", "GRBM_GUI_ACTIVE is %.1f times duration x clock: it includes launch and profiling, so shares of GPU busy cycles are too low by up to that factor", x)
+	}
+}
+
+// archNotes warns of counters that are known to be wrong on an architecture.
+func (b *builder) archNotes(k *Kernel, note func(id, format string, a ...any)) {
+	arch := k.Machine.Arch()
+	bubble, hasBubble := k.Counters[b.col.spelled["TCC_BUBBLE"]]
+	if arch == "gfx950" && hasBubble && bubble == 0 && !k.has["TCC_EA0_RDREQ_128B"] && k.has["TCC_EA0_RDREQ"] {
+		note("bubble_gfx950", "TCC_BUBBLE reads 0 on gfx950: 128-byte reads are counted by TCC_EA0_RDREQ_128B (rocm-systems #2501)")
+	}
+	if arch == "gfx1201" && k.has["SQC_LDS_BANK_CONFLICT"] {
+		note("lds_gfx1201", "bank conflicts read 0 on gfx1201 (rocm-systems #5953)")
+	}
+	if slices.Contains(halved(), arch) && k.has["FETCH_SIZE"] {
+		note("fetch_size_half", "%s", noteHalf)
+	}
+	for _, n := range k.Machine.Notes {
+		note("machine", "%s", n)
+	}
+}
+
+// passNotes says when passes do not hold the same dispatches, and when only
+// some channels were recorded.
+func (b *builder) passNotes(k *Kernel, note func(id, format string, a ...any)) {
+	var least int64
+	for _, v := range k.Metrics {
+		if v.Dispatches > 0 && (least == 0 || v.Dispatches < least) {
+			least = v.Dispatches
+		}
+	}
+	if least > 0 {
+		note("passes_differ", "the passes do not hold the same dispatches: some metrics rest on %d of %d", least, k.Dispatches)
+	}
+	for _, c := range k.Channels {
+		if c.Partial {
+			note("channels_partial", "only %d of %d L2 channels were recorded for %s and perhaps others: the balance is partial", c.Channels, c.Of, c.Counter)
+			return
+		}
+	}
+}

@@ -1,0 +1,285 @@
+package l2
+
+import (
+	"fmt"
+
+	"github.com/rocanalyze/rocanalyze/analyzers/counters"
+	"github.com/rocanalyze/rocanalyze/pkg/analysis"
+	"github.com/rocanalyze/rocanalyze/pkg/finding"
+)
+
+// Names of the parameters.
+const (
+	paramIdeal     = "ideal_bytes"
+	paramRoof      = "roof_pct"
+	paramStream    = "streaming_hit_pct"
+	paramLow       = "low_hit_pct"
+	paramCached    = "cached_hit_pct"
+	paramPartial   = "partial_pct"
+	paramFetch     = "over_fetch"
+	paramImbalance = "imbalance_cv"
+)
+
+func params() []analysis.Param {
+	return []analysis.Param{
+		{Name: paramIdeal, Unit: "bytes", Doc: "bytes that one dispatch has to read from memory; 0 is not known"},
+		{Name: paramRoof, Default: 80, Unit: "%", Doc: "of the memory's peak: at the roof (Nsight Compute SpeedOfLight: saturated)"},
+		{Name: paramStream, Default: 5, Unit: "%", Doc: "a hit rate below this is a stream"},
+		{Name: paramLow, Default: 50, Unit: "%", Doc: "a hit rate up to this is low (rocprofiler-compute memory bandwidth analysis)"},
+		{Name: paramCached, Default: 90, Unit: "%", Doc: "a hit rate from this on is good (rocprofiler-compute memory bandwidth analysis)"},
+		{Name: paramPartial, Default: 5, Unit: "%", Doc: "partial requests above this waste bandwidth"},
+		{Name: paramFetch, Default: 1.1, Unit: "x", Doc: "bytes read over the bytes needed, above which something is read again"},
+		{Name: paramImbalance, Default: 0.1, Doc: "coefficient of variation over L2 channels from which on they are uneven; even streams measured below 0.01"},
+	}
+}
+
+// Rule is a kind of decision.
+type Rule struct {
+	// ID is stable: scripts select on it.
+	ID       string
+	Severity finding.Severity
+	// Fires is when, in words; Fix what to do.
+	Fires, Fix string
+	decide     func(d *decider) (Decision, bool)
+}
+
+// Rules lists the decisions in their order of importance.
+func Rules() []Rule {
+	return []Rule{
+		{
+			"at_the_roof", finding.Info, "reads and writes reach 80 % of the memory's peak",
+			"move fewer bytes: fuse kernels, smaller types, more reuse in LDS or registers; nothing else gains much", atTheRoof,
+		},
+		{
+			"channel_imbalance", finding.Medium, "the L2 channels' traffic varies by 10 % or more",
+			"spread the addresses: pad leading dimensions that are powers of two, and swizzle workgroup ids over the XCDs so that neighbours share an L2", imbalance,
+		},
+		{
+			"partial_lines", finding.Medium, "more than 5 % of reads or writes are 32 bytes, or of reads 64 bytes where the line has 128",
+			"access whole 128-byte lines: neighbouring lanes neighbouring addresses, 16 bytes per lane, aligned rows", partialLines,
+		},
+		{
+			"over_fetch", finding.Medium, "more than 1.1 times the bytes needed are read (--ideal-bytes)",
+			"keep what is read again in L2: smaller tiles at a time, workgroups that share data on one XCD", overFetch,
+		},
+		{
+			"reuse_lost", finding.Low, "the hit rate is between 5 and 50 %, L1 asks for more than memory delivers or something is read again, and lines are whole",
+			"order workgroups so that those which share data run together on one XCD (swizzle), and block for L2", reuseLost,
+		},
+		{
+			"streaming", finding.Info, "each byte crosses L2 once: a hit rate below 5 %, no over-fetch, or as many bytes of memory traffic as L1 asks for",
+			"nothing to gain in L2: the data is used once", streaming,
+		},
+		{
+			"cached", finding.Info, "the hit rate is 90 % or more", "nothing to gain in L2: look at L1 and LDS for what limits", cached,
+		},
+	}
+}
+
+// decider is one kernel while it is judged.
+type decider struct {
+	k *Kernel
+	p *analysis.Pass
+}
+
+// value returns a metric that is known.
+func (d *decider) value(id string) (float64, bool) {
+	v, ok := d.k.Metrics[id]
+	if !ok || v.Value == nil {
+		return 0, false
+	}
+	return *v.Value, true
+}
+
+func (d *decider) evidence(id string, threshold float64) finding.Evidence {
+	v := d.k.Metrics[id]
+	e := finding.Evidence{Metric: id, Unit: v.Unit, Threshold: &threshold, Source: v.Source}
+	if v.Value != nil {
+		e.Value = *v.Value
+	}
+	return e
+}
+
+func atTheRoof(d *decider) (Decision, bool) {
+	limit := d.p.Param(paramRoof)
+	t := d.k.Traffic
+	if t == nil || t.PctOfPeak == nil || t.PctOfPeak.Low < limit {
+		return Decision{}, false
+	}
+	return Decision{
+		Text: fmt.Sprintf("at the roof: %s of %.4g GB/s (%s)", percent(*t.PctOfPeak), t.PeakGBps, t.PeakSource),
+		Evidence: []finding.Evidence{
+			{Metric: "memory traffic of peak", Value: t.PctOfPeak.Low, Unit: "%", Threshold: &limit, Source: t.PeakSource},
+		},
+		Counters: d.spelled("TCC_EA0_RDREQ_DRAM_CREDIT_STALL", "TCC_EA0_WRREQ_DRAM_CREDIT_STALL", "TCC_BUSY"),
+	}, true
+}
+
+// next are the counters of the next pass, if one is proposed.
+func (d *decider) next() []string {
+	if d.k.Next == nil {
+		return nil
+	}
+	return d.k.Next.Counters
+}
+
+// spelled names counters as the profiler takes them.
+func (d *decider) spelled(names ...string) []string {
+	var out []string
+	for _, n := range names {
+		out = append(out, counters.Spell(n, d.k.Machine.Archs))
+	}
+	return out
+}
+
+func imbalance(d *decider) (Decision, bool) {
+	limit := d.p.Param(paramImbalance)
+	var worst *counters.Balance
+	for i := range d.k.Channels {
+		c := &d.k.Channels[i]
+		if c.Little || c.Partial || !balanced(c.Counter) || c.CV < limit {
+			continue
+		}
+		if worst == nil || c.CV > worst.CV {
+			worst = c
+		}
+	}
+	if worst == nil {
+		return Decision{}, false
+	}
+	return Decision{
+		Text: fmt.Sprintf("channel imbalance: %s varies by %.1f %% over %d channels, the busiest has %.2f times the mean", worst.Counter, 100*worst.CV, worst.Channels, worst.MaxOverAvg),
+		Evidence: []finding.Evidence{
+			{Metric: worst.Counter + " coefficient of variation", Value: worst.CV, Threshold: &limit, Source: "values per channel"},
+			{Metric: worst.Counter + " max over mean", Value: worst.MaxOverAvg, Source: "values per channel"},
+		},
+	}, true
+}
+
+// balanced are the counters whose spread tells about addresses: what comes in
+// and what goes out. Hits of a stream are few and uneven.
+func balanced(counter string) bool {
+	switch counter {
+	case "TCC_REQ", "TCC_MISS", "TCC_EA0_RDREQ", "TCC_EA0_WRREQ", "TCC_EA_RDREQ", "TCC_EA_WRREQ":
+		return true
+	}
+	return false
+}
+
+func partialLines(d *decider) (Decision, bool) {
+	limit := d.p.Param(paramPartial)
+	out := Decision{Text: "partial lines:"}
+	for _, m := range []struct{ id, text string }{
+		{"req_32B_pct", "of reads are 32 B"}, {"req_64B_pct", "of reads are 64 B, half of a line"}, {"partial_write_pct", "of writes are 32 B"},
+	} {
+		v, ok := d.value(m.id)
+		if !ok || v <= limit {
+			continue
+		}
+		if len(out.Evidence) > 0 {
+			out.Text += ","
+		}
+		out.Text += fmt.Sprintf(" %.1f %% %s", v, m.text)
+		out.Evidence = append(out.Evidence, d.evidence(m.id, limit))
+	}
+	out.Counters = d.spelled("TA_TOTAL_WAVEFRONTS", "TCP_TOTAL_ACCESSES")
+	return out, len(out.Evidence) > 0
+}
+
+func overFetch(d *decider) (Decision, bool) {
+	limit := d.p.Param(paramFetch)
+	o := d.k.OverFetch
+	if o == nil || o.Ratio.Low <= limit {
+		return Decision{}, false
+	}
+	return Decision{
+		Text: fmt.Sprintf("over-fetch: %s the %.4g bytes that a dispatch has to read", times(o.Ratio), o.IdealBytes),
+		Evidence: []finding.Evidence{
+			{Metric: "bytes read over bytes needed", Value: o.Ratio.Low, Unit: "x", Threshold: &limit, Source: d.k.Metrics["ea_read_bytes"].Source},
+		},
+	}, true
+}
+
+func reuseLost(d *decider) (Decision, bool) {
+	hit, ok := d.value("l2_hit_pct")
+	low := d.p.Param(paramLow)
+	if !ok || hit < d.p.Param(paramStream) || hit > low {
+		return Decision{}, false
+	}
+	fetch := d.p.Param(paramFetch)
+	again := d.k.OverFetch != nil && d.k.OverFetch.Ratio.Low > fetch
+	reuse := d.k.OverFetch == nil && d.k.Reuse != nil && d.k.Reuse.Low > fetch
+	if !again && !reuse {
+		return Decision{}, false
+	}
+	if v, ok := d.value("req_32B_pct"); ok && v > d.p.Param(paramPartial) {
+		return Decision{}, false // the waste has another name
+	}
+	out := Decision{Evidence: []finding.Evidence{d.evidence("l2_hit_pct", low)}}
+	if again {
+		out.Text = fmt.Sprintf("reuse lost: %s of what is needed is read, and only %.1f %% hits", times(d.k.OverFetch.Ratio), hit)
+		out.Evidence = append(out.Evidence, finding.Evidence{Metric: "bytes read over bytes needed", Value: d.k.OverFetch.Ratio.Low, Unit: "x", Threshold: &fetch})
+		return out, true
+	}
+	out.Text = fmt.Sprintf("reuse lost: L1 asks for %s the bytes of memory traffic, but only %.1f %% hits", times(*d.k.Reuse), hit)
+	out.Evidence = append(out.Evidence, finding.Evidence{Metric: "L1-to-L2 bytes over memory traffic", Value: d.k.Reuse.Low, Unit: "x", Threshold: &fetch})
+	return out, true
+}
+
+func streaming(d *decider) (Decision, bool) {
+	fetch, stream := d.p.Param(paramFetch), d.p.Param(paramStream)
+	if o := d.k.OverFetch; o != nil && o.Ratio.Low > fetch {
+		return Decision{}, false // something is read again
+	}
+	hit, known := d.value("l2_hit_pct")
+	switch {
+	case known && hit < stream:
+		return Decision{
+			Text:     fmt.Sprintf("streaming: only %.2f %% hits, there is no reuse to exploit", hit),
+			Evidence: []finding.Evidence{d.evidence("l2_hit_pct", stream)},
+		}, true
+	case d.k.OverFetch != nil && d.k.OverFetch.Ratio.High <= fetch:
+		return Decision{
+			Text:     fmt.Sprintf("streaming: %s of what is needed is read, each byte once", times(d.k.OverFetch.Ratio)),
+			Evidence: []finding.Evidence{{Metric: "bytes read over bytes needed", Value: d.k.OverFetch.Ratio.High, Unit: "x", Threshold: &fetch}},
+		}, true
+	case d.k.Reuse != nil && d.k.Reuse.High <= fetch && (!known || hit <= d.p.Param(paramLow)):
+		return Decision{
+			Text:     fmt.Sprintf("streaming: memory moves as much as L1 asks for (%s), hits are only the other halves of lines", times(*d.k.Reuse)),
+			Evidence: []finding.Evidence{{Metric: "L1-to-L2 bytes over memory traffic", Value: d.k.Reuse.High, Unit: "x", Threshold: &fetch}},
+		}, true
+	case known && hit <= d.p.Param(paramLow) && d.k.Reuse != nil && d.k.Reuse.Low <= 1:
+		return Decision{
+			Text:     fmt.Sprintf("probably streaming: %.1f %% hits, but a stream of half-line requests has up to 50 %%; L1 asks for %s the bytes of memory traffic", hit, times(*d.k.Reuse)),
+			Evidence: []finding.Evidence{d.evidence("l2_hit_pct", d.p.Param(paramLow)), {Metric: "L1-to-L2 bytes over memory traffic", Value: d.k.Reuse.Low, Unit: "x"}},
+			Counters: d.next(),
+		}, true
+	}
+	return Decision{}, false
+}
+
+func cached(d *decider) (Decision, bool) {
+	hit, ok := d.value("l2_hit_pct")
+	limit := d.p.Param(paramCached)
+	if !ok || hit < limit {
+		return Decision{}, false
+	}
+	return Decision{
+		Text:     fmt.Sprintf("cached: %.1f %% hits", hit),
+		Evidence: []finding.Evidence{d.evidence("l2_hit_pct", limit)},
+	}, true
+}
+
+// times writes a ratio or a range of it.
+func times(r counters.Range) string { return span(r, 2) + "x" }
+
+func percent(r counters.Range) string { return span(r, 1) + " %" }
+
+// span writes both ends of a range, or one where they look the same.
+func span(r counters.Range, decimals int) string {
+	low, high := fmt.Sprintf("%.*f", decimals, r.Low), fmt.Sprintf("%.*f", decimals, r.High)
+	if low == high {
+		return low
+	}
+	return low + " to " + high
+}

@@ -1,0 +1,53 @@
+package main
+
+import (
+	"github.com/spf13/cobra"
+
+	"github.com/rocanalyze/rocanalyze/analyzers/counters"
+)
+
+func newMetrics(a *app) *cobra.Command {
+	f := &common{}
+	cmd := &cobra.Command{
+		Use:   "metrics [ID]",
+		Short: "The catalogue of metrics, with their formulas and sources",
+		Long: `Lists every metric that counters and l2 can compute, or explains one: its unit and
+denominator, and for each architecture its formula, the counters that it needs and
+where it comes from. Names of counters are sums over all instances of the block.
+
+Exit status:
+  0  done
+  2  bad usage, or no metric of that id`,
+		Example: `  rocanalyze metrics
+  rocanalyze metrics ea_read_bytes
+  rocanalyze metrics --format csv`,
+		Args: cobra.MaximumNArgs(1),
+		RunE: func(_ *cobra.Command, args []string) error { return a.metrics(f, args) },
+	}
+	fl := cmd.Flags()
+	fl.StringVar(&f.format, "format", "text", "output `format`: text, json, csv or markdown")
+	fl.StringVarP(&f.output, "output", "o", "", "write to `file` instead of standard output")
+	fl.StringVar(&f.color, "color", "auto", "colour: auto, always or never")
+	return cmd
+}
+
+func (a *app) metrics(f *common, args []string) error {
+	if err := f.check(); err != nil {
+		return err
+	}
+	all := counters.Catalogue()
+	if len(args) == 1 {
+		m, err := counters.FindMetric(args[0])
+		if err != nil {
+			return err
+		}
+		all = []counters.Metric{m}
+	}
+	return a.show(f, view{
+		doc: counters.CatalogueSections(all), tables: counters.CatalogueTable(all), table: counters.TableID,
+		result: struct {
+			Metrics []counters.Metric `json:"metrics"`
+		}{all},
+		env: envelope("metrics", args, false, nil),
+	})
+}
