@@ -4,23 +4,43 @@
 package analyzers
 
 import (
+	"github.com/rocanalyze/rocanalyze/analyzers/advice"
 	"github.com/rocanalyze/rocanalyze/analyzers/code"
+	"github.com/rocanalyze/rocanalyze/analyzers/counters"
+	"github.com/rocanalyze/rocanalyze/analyzers/exposed"
+	"github.com/rocanalyze/rocanalyze/analyzers/flow"
 	"github.com/rocanalyze/rocanalyze/analyzers/hotspots"
+	"github.com/rocanalyze/rocanalyze/analyzers/kernels"
+	"github.com/rocanalyze/rocanalyze/analyzers/l2"
+	"github.com/rocanalyze/rocanalyze/analyzers/loops"
 	"github.com/rocanalyze/rocanalyze/analyzers/occupancy"
+	"github.com/rocanalyze/rocanalyze/analyzers/regime"
 	"github.com/rocanalyze/rocanalyze/analyzers/replay"
+	"github.com/rocanalyze/rocanalyze/analyzers/roofline"
 	"github.com/rocanalyze/rocanalyze/analyzers/stalls"
 	"github.com/rocanalyze/rocanalyze/analyzers/trust"
+	"github.com/rocanalyze/rocanalyze/analyzers/waves"
 	"github.com/rocanalyze/rocanalyze/pkg/analysis"
 )
 
 // All returns every analyzer, sorted by name.
 func All() []*analysis.Analyzer {
 	return []*analysis.Analyzer{
+		advice.Analyzer,
 		code.Analyzer,
+		counters.Analyzer,
+		exposed.Analyzer,
+		flow.Analyzer,
 		hotspots.Analyzer,
+		kernels.Analyzer,
+		l2.Analyzer,
+		loops.Analyzer,
 		occupancy.Analyzer,
+		regime.Analyzer,
 		replay.Analyzer,
+		roofline.Analyzer,
 		stalls.Analyzer,
 		trust.Analyzer,
+		waves.Analyzer,
 	}
 }

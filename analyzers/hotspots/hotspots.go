@@ -9,6 +9,8 @@ import (
 	"slices"
 
 	"github.com/rocanalyze/rocanalyze/analyzers/code"
+	"github.com/rocanalyze/rocanalyze/analyzers/exposed"
+	"github.com/rocanalyze/rocanalyze/analyzers/loops"
 	"github.com/rocanalyze/rocanalyze/analyzers/replay"
 	"github.com/rocanalyze/rocanalyze/analyzers/stalls"
 	"github.com/rocanalyze/rocanalyze/analyzers/trust"
@@ -24,7 +26,7 @@ var Analyzer = &analysis.Analyzer{
 	Name:     "hotspots",
 	Doc:      doc,
 	Needs:    []analysis.Evidence{analysis.ThreadTraces},
-	Requires: []*analysis.Analyzer{code.Analyzer, replay.Analyzer, stalls.Analyzer, trust.Analyzer},
+	Requires: []*analysis.Analyzer{code.Analyzer, replay.Analyzer, exposed.Analyzer, loops.Analyzer, stalls.Analyzer, trust.Analyzer},
 	Params: []analysis.Param{
 		{Name: "top", Default: 15, Unit: "rows", Doc: "rows of each ranking; 0 keeps all"},
 		{Name: "context", Default: 3, Unit: "lines", Doc: "source lines around a hot line"},
@@ -46,16 +48,21 @@ type builder struct {
 	replay  *replay.Replay
 	stalls  *stalls.Breakdown
 	trust   *trust.Kernel
+	split   *exposed.Split
 
 	// counted are the sums that percentages are of.
 	counted trace.Counts
 	drain   int64
+	// cost is what exposed shares are of; its pointers are nil without a split.
+	cost cost
 }
 
 func run(p *analysis.Pass) (any, error) {
 	listings := p.ResultOf(code.Analyzer).(*code.Result).Listings
 	replays := p.ResultOf(replay.Analyzer).(*replay.Result).Replays
 	breakdowns := p.ResultOf(stalls.Analyzer).(*stalls.Result).Traces
+	splits := p.ResultOf(exposed.Analyzer).(*exposed.Result).Traces
+	looped := p.ResultOf(loops.Analyzer).(*loops.Result)
 	judgements := p.ResultOf(trust.Analyzer).(*trust.Result).Traces
 	res := &Result{Kernels: []Kernel{}}
 	for i, tt := range p.Trace.ThreadTraces {
@@ -70,9 +77,14 @@ func run(p *analysis.Pass) (any, error) {
 			}
 			b := &builder{
 				p: p, tt: tt, kernel: kn, k: k, listing: listings[i],
-				replay: replays[i], stalls: breakdowns[i], trust: &judgements[i].Kernels[k],
+				replay: replays[i], stalls: breakdowns[i], trust: &judgements[i].Kernels[k], split: splits[i],
 			}
-			kernels = append(kernels, b.build())
+			x := b.build()
+			if l := looped.Kernel(i, k); l != nil && !x.LinesRanked && x.Samples == nil {
+				x.Loops = l.Loops
+				x.loops = l
+			}
+			kernels = append(kernels, x)
 		}
 		slices.SortStableFunc(kernels, func(a, b Kernel) int {
 			return cmp.Compare(b.weight(), a.weight())
@@ -100,6 +112,7 @@ func (b *builder) build() Kernel {
 		b.counted.Add(b.stalls.Rows[row].Counts)
 		b.drain += b.stalls.Rows[row].DrainCycles
 	}
+	b.cost = b.costOf(b.allRows()...)
 	cov := b.listing.Coverage(b.tt, b.k)
 	k := Kernel{
 		Name: b.kernel.Name(), Symbol: b.kernel.Symbol, Path: b.tt.Path, Dispatch: b.tt.DispatchID,
@@ -113,9 +126,13 @@ func (b *builder) build() Kernel {
 		Samples:    b.samples(),
 		Confidence: b.trust.Confidence, ConfidenceReasons: b.trust.Reasons,
 		LinesRanked: b.trust.Ranked(),
+		Exposed:     b.exposed(), RankedBy: "stall",
+	}
+	if k.Exposed != nil {
+		k.RankedBy = "exposed"
 	}
 	k.Utilisation = b.utilisation()
-	k.Stalls = b.classes(b.stalls.Sum(b.kernel.First, b.kernel.Last))
+	k.Stalls = b.classes(b.stalls.Sum(b.kernel.First, b.kernel.Last), b.allRows())
 	k.Combinations = b.combinations()
 	k.Instructions = b.instructions()
 	k.Lines = b.lines()
@@ -229,16 +246,25 @@ func (b *builder) samples() *Samples {
 	return s
 }
 
-// classes turns class sums into rows.
-func (b *builder) classes(sums []stalls.ClassSum) []Stall {
-	out := make([]Stall, 0, len(sums))
+// classes turns the class sums of some rows into rows of their own, the most
+// costly first. The drain at s_endpgm is no stall: where it costs SIMD time it
+// has a row without stall cycles.
+func (b *builder) classes(sums []stalls.ClassSum, rows []int) []Stall {
+	costs, drain := b.classCosts(rows)
+	out := make([]Stall, 0, len(sums)+1)
 	for _, s := range sums {
 		info := stalls.InfoOf(s.Class)
 		out = append(out, Stall{
 			Class: s.Class, Title: info.Title, StallCycles: s.Cycles,
 			SharePct: value(ratioPct(s.Cycles, b.counted.StallCycles)), EstimatedCycles: s.EstimatedCycles, Fix: info.Fix,
+			Cost: b.exported(cost{stall: costs[s.Class]}, s.Cycles),
 		})
 	}
+	if drain > 0 {
+		info := stalls.InfoOf(stalls.StoreDrain)
+		out = append(out, Stall{Class: info.Class, Title: info.Title, Fix: info.Fix, Cost: b.exported(cost{drain: drain}, 0)})
+	}
+	slices.SortStableFunc(out, func(a, b Stall) int { return cmp.Compare(b.total(), a.total()) })
 	return out
 }
 

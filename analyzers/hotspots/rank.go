@@ -22,33 +22,34 @@ func (b *builder) instruction(row int) Instruction {
 		SharePct:    value(ratioPct(r.StallCycles, b.counted.StallCycles)),
 		StallPerHit: perHit(r.StallCycles, r.Hits), LatencyPerHit: perHit(r.LatencyCycles, r.Hits),
 	}
+	i.Cost = b.exported(b.costOf(row), r.StallCycles)
 	if in.PC != nil {
 		i.Samples = &PCSamples{in.PC.Issued, in.PC.Stalled}
 	}
 	return i
 }
 
-// heat orders rows: stall cycles, then latency; samples of a program-counter
-// sampling trace.
-func (b *builder) heat(row int) (int64, int64) {
+// heat orders rows: exposed cycles where they are known, then stall cycles,
+// then latency; samples of a program-counter sampling trace.
+func (b *builder) heat(row int) [3]float64 {
 	if pc := b.tt.Code[row].PC; pc != nil {
-		return pc.Stalled, pc.Issued
+		return [3]float64{0, float64(pc.Stalled), float64(pc.Issued)}
 	}
-	return b.stalls.Rows[row].StallCycles, b.stalls.Rows[row].LatencyCycles
+	r := &b.stalls.Rows[row]
+	return [3]float64{b.costOf(row).total(), float64(r.StallCycles), float64(r.LatencyCycles)}
 }
 
 // hottest returns the rows that cost anything, the most expensive first.
 func (b *builder) hottest(rows []int) []int {
 	out := make([]int, 0, len(rows))
 	for _, row := range rows {
-		if x, y := b.heat(row); x > 0 || y > 0 {
+		if b.heat(row) != ([3]float64{}) {
 			out = append(out, row)
 		}
 	}
 	slices.SortFunc(out, func(r1, r2 int) int {
-		a1, a2 := b.heat(r1)
-		b1, b2 := b.heat(r2)
-		return cmp.Or(cmp.Compare(b1, a1), cmp.Compare(b2, a2), cmp.Compare(r1, r2))
+		h1, h2 := b.heat(r1), b.heat(r2)
+		return cmp.Or(slices.Compare(h2[:], h1[:]), cmp.Compare(r1, r2))
 	})
 	return out
 }
@@ -56,11 +57,7 @@ func (b *builder) hottest(rows []int) []int {
 // instructions ranks the instructions by stall; those that cost nothing are
 // left out.
 func (b *builder) instructions() []Instruction {
-	rows := make([]int, 0, b.kernel.Last-b.kernel.First)
-	for row := b.kernel.First; row < b.kernel.Last; row++ {
-		rows = append(rows, row)
-	}
-	return b.describeRows(top(b, b.hottest(rows)))
+	return b.describeRows(top(b, b.hottest(b.allRows())))
 }
 
 func (b *builder) describeRows(rows []int) []Instruction {
@@ -104,7 +101,7 @@ func (b *builder) lines() []Line {
 		}
 	}
 	slices.SortFunc(out, func(a, b Line) int {
-		return cmp.Or(cmp.Compare(b.heat(), a.heat()), cmp.Compare(b.LatencyCycles, a.LatencyCycles), cmp.Compare(a.Source, b.Source))
+		return cmp.Or(cmp.Compare(b.total(), a.total()), cmp.Compare(b.heat(), a.heat()), cmp.Compare(b.LatencyCycles, a.LatencyCycles), cmp.Compare(a.Source, b.Source))
 	})
 	out = top(b, out)
 	for i := range out {
@@ -144,7 +141,8 @@ func (b *builder) line(l *lineRows) (out Line, hot bool) {
 		}
 	}
 	out.SharePct = value(ratioPct(out.StallCycles, b.counted.StallCycles))
-	out.Classes = b.lineClasses(sums)
+	out.Classes = b.lineClasses(sums, l.rows)
+	out.Cost = b.exported(b.costOf(l.rows...), out.StallCycles)
 	hot = b.anyHeat(l.rows)
 	switch {
 	case len(out.Classes) > 0:
@@ -157,12 +155,11 @@ func (b *builder) line(l *lineRows) (out Line, hot bool) {
 
 func (b *builder) anyHeat(rows []int) bool {
 	return slices.ContainsFunc(rows, func(row int) bool {
-		x, y := b.heat(row)
-		return x > 0 || y > 0
+		return b.heat(row) != [3]float64{}
 	})
 }
 
-func (b *builder) lineClasses(sums map[stalls.Class]int64) []Stall {
+func (b *builder) lineClasses(sums map[stalls.Class]int64, rows []int) []Stall {
 	var list []stalls.ClassSum
 	for c, n := range sums {
 		if n > 0 {
@@ -172,7 +169,7 @@ func (b *builder) lineClasses(sums map[stalls.Class]int64) []Stall {
 	slices.SortFunc(list, func(a, b stalls.ClassSum) int {
 		return cmp.Or(cmp.Compare(b.Cycles, a.Cycles), cmp.Compare(a.Class, b.Class))
 	})
-	out := b.classes(list)
+	out := b.classes(list, rows)
 	for i := range out {
 		out[i].Fix = ""
 	}

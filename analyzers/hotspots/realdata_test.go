@@ -2,7 +2,6 @@ package hotspots_test
 
 import (
 	"encoding/json"
-	"fmt"
 	"math"
 	"os"
 	"path/filepath"
@@ -345,12 +344,14 @@ func TestRealSchemas(t *testing.T) {
 		t.Fatal("captures are not as described", err1, err2)
 	}
 	a, b := load(t, old[0], false).kernel, load(t, rewritten[0], false).kernel
-	if x, y := fmt.Sprintf("%+v", a.Stalls), fmt.Sprintf("%+v", b.Stalls); x != y {
-		t.Errorf("stalls differ:\n%s\n%s", x, y)
-	}
-	x, err1 := json.Marshal(a.Waits)
-	y, err2 := json.Marshal(b.Waits)
-	if err1 != nil || err2 != nil || string(x) != string(y) {
-		t.Errorf("waits differ:\n%s\n%s", x, y)
+	for name, pair := range map[string][2]any{
+		"stalls": {a.Stalls, b.Stalls}, "waits": {a.Waits, b.Waits}, "exposed": {a.Exposed, b.Exposed},
+		"instructions": {a.Instructions, b.Instructions}, "lines": {a.Lines, b.Lines},
+	} {
+		x, err1 := json.Marshal(pair[0])
+		y, err2 := json.Marshal(pair[1])
+		if err1 != nil || err2 != nil || string(x) != string(y) {
+			t.Errorf("%s differ:\n%s\n%s", name, x, y)
+		}
 	}
 }

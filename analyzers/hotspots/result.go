@@ -2,6 +2,8 @@ package hotspots
 
 import (
 	"github.com/rocanalyze/rocanalyze/analyzers/code"
+	"github.com/rocanalyze/rocanalyze/analyzers/exposed"
+	"github.com/rocanalyze/rocanalyze/analyzers/loops"
 	"github.com/rocanalyze/rocanalyze/analyzers/stalls"
 	"github.com/rocanalyze/rocanalyze/analyzers/trust"
 	"github.com/rocanalyze/rocanalyze/pkg/trace"
@@ -49,6 +51,11 @@ type Kernel struct {
 	Registers   code.Registers `json:"registers_named"`
 	Launch      *Launch        `json:"launch,omitempty"`
 	Samples     *Samples       `json:"samples,omitempty"`
+	// Exposed splits the stalls into those that cost SIMD time and those that
+	// other waves hide; absent where that cannot be told.
+	Exposed *Exposed `json:"exposed,omitempty"`
+	// RankedBy is "exposed" or "stall": what the rankings are sorted by.
+	RankedBy string `json:"ranked_by"`
 
 	Confidence        trust.Confidence `json:"confidence"`
 	ConfidenceReasons []string         `json:"confidence_reasons,omitempty"`
@@ -62,6 +69,36 @@ type Kernel struct {
 	LinesRanked bool   `json:"lines_ranked"`
 	Waits       []Wait `json:"waits"`
 	Mix         []Mix  `json:"mix"`
+	// Loops stand in for lines where those cannot be told apart; the command
+	// loops says more.
+	Loops []loops.Loop `json:"loops,omitempty"`
+
+	loops *loops.Kernel // what Loops is taken from
+}
+
+// Exposed is the time in which the SIMDs waited.
+type Exposed struct {
+	// SIMD is the time of the traced SIMDs, all kernels and waves together.
+	SIMD exposed.SIMDTime `json:"simd"`
+	// StallCycles and DrainCycles are what the counted waves of this kernel
+	// are charged with: the exposed part of their stalls, and of the drain at
+	// s_endpgm. StallPct is of all their stall.
+	StallCycles float64  `json:"stall_exposed_cycles"`
+	DrainCycles float64  `json:"drain_exposed_cycles"`
+	StallPct    *float64 `json:"stall_exposed_pct,omitempty"`
+}
+
+// Cost is what the stalls of something cost: absent where it cannot be told.
+// Exposed cycles are shares of SIMD cycles, hence not always whole.
+type Cost struct {
+	// ExposedCycles is the exposed part of the stall, HiddenCycles the rest.
+	ExposedCycles *float64 `json:"exposed_cycles,omitempty"`
+	HiddenCycles  *float64 `json:"hidden_cycles,omitempty"`
+	// DrainCycles is the exposed part of the drain at s_endpgm, which is no
+	// stall.
+	DrainCycles *float64 `json:"exposed_drain_cycles,omitempty"`
+	// ExposedPct is the share of exposed stall and drain in the kernel's.
+	ExposedPct *float64 `json:"exposed_share_pct,omitempty"`
 }
 
 // Totals are sums over instructions. StallPct is of the latency; it and
@@ -201,6 +238,7 @@ type Stall struct {
 	SharePct        float64      `json:"share_pct"`
 	EstimatedCycles int64        `json:"estimated_cycles,omitempty"`
 	Fix             string       `json:"fix,omitempty"`
+	Cost
 }
 
 // Combination is the stall of waits that waited for the same things together,
@@ -229,6 +267,7 @@ type Instruction struct {
 	StallPerHit   *float64   `json:"stall_cycles_per_hit,omitempty"`
 	LatencyPerHit *float64   `json:"latency_cycles_per_hit,omitempty"`
 	Samples       *PCSamples `json:"samples,omitempty"`
+	Cost
 }
 
 // PCSamples are an instruction's program-counter samples.
@@ -253,6 +292,7 @@ type Line struct {
 	// Top are its instructions that stall most.
 	Top     []Instruction `json:"top_instructions,omitempty"`
 	Samples *PCSamples    `json:"samples,omitempty"`
+	Cost
 
 	// snippet holds the lines around it; first is their first line number.
 	snippet []string

@@ -2,9 +2,11 @@ package hotspots
 
 import (
 	"fmt"
+	"math"
 	"slices"
 	"strings"
 
+	"github.com/rocanalyze/rocanalyze/analyzers/loops"
 	"github.com/rocanalyze/rocanalyze/analyzers/stalls"
 	"github.com/rocanalyze/rocanalyze/pkg/finding"
 	"github.com/rocanalyze/rocanalyze/pkg/report"
@@ -76,19 +78,45 @@ func about(findings []finding.Finding, path, kernel string, whole bool) []findin
 // samples would have to share its columns.
 func Tables(r *Result, v View) (report.Document, error) {
 	table := tableBy(v.By)
-	all := withTrace(table(TableID, &Kernel{}))
+	all := withTrace(exposedLast(table(TableID, &Kernel{})))
 	for i := range r.Kernels {
 		k := &r.Kernels[i]
 		if (k.Samples != nil) != (r.Kernels[0].Samples != nil) {
 			return report.Document{}, fmt.Errorf("%s and %s do not fit one table: one has cycles, the other samples; give them one at a time", r.Kernels[0].Path, k.Path)
 		}
-		t := table(TableID, k)
+		t := exposedLast(table(TableID, k))
 		all.Columns = withTrace(t).Columns
 		for _, row := range t.Rows {
 			all.Rows = append(all.Rows, append([]report.Cell{report.Text(k.Path), report.Text(k.Name)}, row...))
 		}
 	}
 	return report.Document{Sections: []report.Section{{ID: TableID, Items: []report.Item{all}}}}, nil
+}
+
+// exposedLast moves the exposed columns behind the others, so that each of those
+// has the same place with and without them.
+func exposedLast(t report.Table) report.Table {
+	isExposed := func(c report.Column) bool { return strings.HasPrefix(c.Key, "exposed_") }
+	order := make([]int, 0, len(t.Columns))
+	for _, last := range []bool{false, true} {
+		for j, c := range t.Columns {
+			if isExposed(c) == last {
+				order = append(order, j)
+			}
+		}
+	}
+	out := report.Table{ID: t.ID, Note: t.Note}
+	for _, j := range order {
+		out.Columns = append(out.Columns, t.Columns[j])
+	}
+	for _, row := range t.Rows {
+		cells := make([]report.Cell, 0, len(row))
+		for _, j := range order {
+			cells = append(cells, row[j])
+		}
+		out.Rows = append(out.Rows, cells)
+	}
+	return out
 }
 
 // withTrace puts the columns that tell kernels apart before a table's own.
@@ -103,13 +131,13 @@ const TableID = "hotspots"
 func tableBy(by By) func(id string, k *Kernel) report.Table {
 	switch by {
 	case ByLine:
-		return lineTable
+		return wholeLineTable
 	case ByWait:
 		return waitTable
 	case ByClass:
 		return classTable
 	default:
-		return instructionTable
+		return wholeInstructionTable
 	}
 }
 
@@ -146,6 +174,7 @@ func headSection(i int, k *Kernel, v View) report.Section {
 		add("waiting", waitingText(k), "")
 	}
 	add("SIMD use", utilisationText(k), "")
+	add("exposed", exposedText(k), "")
 	add("window", windowText(k), "")
 	if o := k.Machine.Occupancy; o != nil {
 		kv.Items = append(kv.Items, occupancyKV(o)...)
@@ -269,6 +298,20 @@ func utilisationText(k *Kernel) string {
 	return strings.Join(parts, "; ")
 }
 
+// exposedText says what the SIMDs did, so that the exposed cycles of the
+// tables have a whole to be compared with.
+func exposedText(k *Kernel) string {
+	if k.Exposed == nil {
+		return ""
+	}
+	t := k.Exposed.SIMD
+	s := fmt.Sprintf("%s of %s SIMD cycles (%.1f %%) have waves and none issues", digits(t.Exposed), digits(t.Total), value(ratioPct(t.Exposed, t.Total)))
+	if k.Exposed.StallPct != nil {
+		s += fmt.Sprintf("; %.1f %% of the stall is exposed, the rest hidden", *k.Exposed.StallPct)
+	}
+	return s
+}
+
 func windowText(k *Kernel) string {
 	m := k.Machine
 	if m.WindowCycles == nil {
@@ -335,7 +378,7 @@ func rankings(i int, k *Kernel, v View) []report.Section {
 	if k.Samples != nil {
 		add(ByClass, "reasons", "Why stalled samples did not issue", reasonTable("reasons"+suffix, k))
 	} else {
-		add(ByClass, "stalls", "What the stall cycles wait for", withoutEstimates(classTable("stalls"+suffix, k), k))
+		add(ByClass, "stalls", "What the stall cycles wait for", shortClassTable("stalls"+suffix, k))
 		if len(k.Waits) > 0 {
 			add(ByWait, "waits", "Waits that cost most", waitTables("waits"+suffix, k)...)
 		}
@@ -347,6 +390,9 @@ func rankings(i int, k *Kernel, v View) []report.Section {
 			items = append(items, details(i, k)...)
 		}
 		add(ByLine, "lines", "Source lines that stall most", items...)
+	}
+	if k.loops != nil && len(k.Loops) > 0 {
+		add(ByLine, "loops", "Loops, as source lines cannot be told apart", loops.Table(k.loops, "loops"+suffix))
 	}
 	if v.Verbose {
 		out = append(out, report.Section{ID: "mix" + suffix, Title: "Instruction mix", Items: []report.Item{mixTable("mix"+suffix, k)}})
@@ -362,6 +408,10 @@ var (
 	colLine  = report.Column{Key: "line", Title: "line", Align: report.AlignRight}
 	colStall = report.Column{Key: "stall_cycles", Title: "stall", Align: report.AlignRight}
 	colShare = report.Column{Key: "share_pct", Title: "share", Align: report.AlignRight}
+
+	colExposed      = report.Column{Key: "exposed_cycles", Title: "exposed", Align: report.AlignRight}
+	colExposedShare = report.Column{Key: "exposed_share_pct", Title: "share", Align: report.AlignRight}
+
 	colHits  = report.Column{Key: "hits", Title: "hits", Align: report.AlignRight}
 	colClass = report.Column{Key: "class", Title: "class"}
 )
@@ -373,27 +423,64 @@ func classTable(id string, k *Kernel) report.Table {
 	t := report.Table{ID: id, Columns: []report.Column{
 		{Key: "class", Title: "class"},
 		{Key: "stall_cycles", Title: "stall cycles", Align: report.AlignRight, Exact: true},
-		{Key: "share_pct", Title: "of stall", Align: report.AlignRight, Bar: true},
+		{Key: "share_pct", Title: "of stall", Align: report.AlignRight, Bar: k.Exposed == nil},
+		{Key: "exposed_cycles", Title: "exposed", Align: report.AlignRight, Exact: true},
+		{Key: "exposed_share_pct", Title: "of exposed", Align: report.AlignRight, Bar: true},
 		{Key: "estimated_cycles", Title: "estimated", Align: report.AlignRight},
 	}}
-	for _, s := range k.Stalls {
+	for i := range k.Stalls {
+		s := &k.Stalls[i]
 		t.Rows = append(t.Rows, []report.Cell{
-			classCell(s.Class), report.Cycles(s.StallCycles), report.Pct(s.SharePct), report.Cycles(s.EstimatedCycles),
+			classCell(s.Class), report.Cycles(s.StallCycles), report.Pct(s.SharePct),
+			costCell(&s.Cost), shareCell(&s.Cost), report.Cycles(s.EstimatedCycles),
 		})
 	}
 	return t
 }
 
-// withoutEstimates drops the last column of a class table where nothing is
-// estimated.
-func withoutEstimates(t report.Table, k *Kernel) report.Table {
-	if k.Samples != nil || slices.ContainsFunc(k.Stalls, func(s Stall) bool { return s.EstimatedCycles > 0 }) {
-		return t
+// costCell shows exposed cycles, stall and drain; whole ones, for people.
+func costCell(c *Cost) report.Cell {
+	if c.ExposedCycles == nil {
+		return report.Absent("")
 	}
-	last := len(t.Columns) - 1
-	t.Columns = t.Columns[:last]
-	for i := range t.Rows {
-		t.Rows[i] = t.Rows[i][:last]
+	return report.Cycles(int64(math.Round(c.total())))
+}
+
+func shareCell(c *Cost) report.Cell {
+	if c.ExposedPct == nil {
+		return report.Absent("")
+	}
+	return report.Pct(*c.ExposedPct)
+}
+
+// without drops columns by key.
+func without(t report.Table, keys ...string) report.Table {
+	for j := len(t.Columns) - 1; j >= 0; j-- {
+		if !slices.Contains(keys, t.Columns[j].Key) {
+			continue
+		}
+		t.Columns = slices.Delete(t.Columns, j, j+1)
+		for i := range t.Rows {
+			t.Rows[i] = slices.Delete(t.Rows[i], j, j+1)
+		}
+	}
+	return t
+}
+
+// cut drops the columns of a table that say less than others: the exposed ones
+// where nothing is known of them, else those named.
+func cut(t report.Table, k *Kernel, keys ...string) report.Table {
+	if k.Exposed == nil {
+		return without(t, "exposed_cycles", "exposed_share_pct")
+	}
+	return without(t, keys...)
+}
+
+// shortClassTable leaves out what says nothing: estimates where there are none.
+func shortClassTable(id string, k *Kernel) report.Table {
+	t := cut(classTable(id, k), k)
+	if k.Samples == nil && !slices.ContainsFunc(k.Stalls, func(s Stall) bool { return s.EstimatedCycles > 0 }) {
+		t = without(t, "estimated_cycles")
 	}
 	return t
 }
@@ -414,12 +501,17 @@ func reasonTable(id string, k *Kernel) report.Table {
 	return t
 }
 
+// instructionTable fits a terminal, wholeInstructionTable has all columns.
 func instructionTable(id string, k *Kernel) report.Table {
+	return cut(wholeInstructionTable(id, k), k, "share_pct", "latency_cycles")
+}
+
+func wholeInstructionTable(id string, k *Kernel) report.Table {
 	if k.Samples != nil {
 		return sampleTable(id, k)
 	}
 	t := report.Table{ID: id, Columns: []report.Column{
-		colLine, colStall, colShare, colHits,
+		colLine, colExposed, colExposedShare, colStall, colShare, colHits,
 		{Key: "stall_cycles_per_hit", Title: "per hit", Align: report.AlignRight},
 		{Key: "latency_cycles", Title: "latency", Align: report.AlignRight},
 		colClass,
@@ -428,11 +520,21 @@ func instructionTable(id string, k *Kernel) report.Table {
 	for i := range k.Instructions {
 		in := &k.Instructions[i]
 		t.Rows = append(t.Rows, []report.Cell{
-			report.Int(in.Line), report.Cycles(in.StallCycles), report.Pct(in.SharePct), report.Cycles(in.Hits),
-			optional(in.StallPerHit, 1), report.Cycles(in.LatencyCycles), classCell(in.Class), report.Text(in.Text),
+			report.Int(in.Line), costCell(&in.Cost), shareCell(&in.Cost), report.Cycles(in.StallCycles), report.Pct(in.SharePct),
+			report.Cycles(in.Hits), optional(in.StallPerHit, 1), report.Cycles(in.LatencyCycles),
+			classCell(costClass(in.Class, &in.Cost)), report.Text(in.Text),
 		})
 	}
 	return t
+}
+
+// costClass is the class of what costs most: the drain of s_endpgm, where
+// that is more than its stall.
+func costClass(c stalls.Class, cost *Cost) stalls.Class {
+	if value(cost.DrainCycles) > value(cost.ExposedCycles) {
+		return stalls.StoreDrain
+	}
+	return c
 }
 
 func sampleTable(id string, k *Kernel) report.Table {
@@ -456,9 +558,14 @@ func sampleTable(id string, k *Kernel) report.Table {
 	return t
 }
 
+// lineTable fits a terminal, wholeLineTable has all columns.
 func lineTable(id string, k *Kernel) report.Table {
+	return cut(wholeLineTable(id, k), k, "share_pct", "latency_cycles")
+}
+
+func wholeLineTable(id string, k *Kernel) report.Table {
 	t := report.Table{ID: id, Columns: []report.Column{
-		colStall, colShare,
+		colExposed, colExposedShare, colStall, colShare,
 		{Key: "latency_cycles", Title: "latency", Align: report.AlignRight},
 		colHits,
 		{Key: "instructions", Title: "instr.", Align: report.AlignRight},
@@ -467,7 +574,7 @@ func lineTable(id string, k *Kernel) report.Table {
 		{Key: "code", Title: "code", Elide: report.ElideTail, Flex: true},
 	}}
 	if k.Samples != nil {
-		t.Columns[0] = report.Column{Key: "stalled_samples", Title: "stalled", Align: report.AlignRight}
+		t.Columns[2] = report.Column{Key: "stalled_samples", Title: "stalled", Align: report.AlignRight}
 	}
 	return withLines(t, k)
 }
@@ -480,7 +587,7 @@ func withLines(t report.Table, k *Kernel) report.Table {
 			share = report.Pct(value(ratioPct(l.Samples.Stalled, k.Samples.Stalled)))
 		}
 		t.Rows = append(t.Rows, []report.Cell{
-			report.Cycles(l.heat()), share, report.Cycles(l.LatencyCycles), report.Cycles(l.Hits),
+			costCell(&l.Cost), shareCell(&l.Cost), report.Cycles(l.heat()), share, report.Cycles(l.LatencyCycles), report.Cycles(l.Hits),
 			report.Int(l.Instructions), classCell(l.Class), report.Text(l.Source), report.Text(l.Code),
 		})
 	}
@@ -610,7 +717,7 @@ func details(i int, k *Kernel) []report.Item {
 		} else {
 			out = append(out, snippet(l))
 		}
-		out = append(out, instructionTable(fmt.Sprintf("line-%d-%d", i, n), &Kernel{Instructions: l.Top, Samples: k.Samples}))
+		out = append(out, instructionTable(fmt.Sprintf("line-%d-%d", i, n), &Kernel{Instructions: l.Top, Samples: k.Samples, Exposed: k.Exposed}))
 	}
 	return out
 }
@@ -624,6 +731,9 @@ func snippet(l *Line) report.Snippet {
 		line := report.SnippetLine{Number: l.first + n, Text: text, Mark: l.first+n == l.frame.Line}
 		if line.Mark {
 			line.Left = fmt.Sprintf("%.1f%%", l.SharePct)
+			if l.ExposedPct != nil {
+				line.Left = fmt.Sprintf("%.1f%%", *l.ExposedPct)
+			}
 		}
 		s.Lines = append(s.Lines, line)
 	}

@@ -13,6 +13,10 @@ import (
 // 64 MiB, enough for half a second of every SIMD of a compute unit.
 const maxPages = 8192
 
+// maxMorePages bounds in the same way the pages of what loops and exposed
+// stalls need beyond that.
+const maxMorePages = 16384
+
 // folder sums the waves that one worker reads.
 type folder struct {
 	prog      *program
@@ -22,11 +26,17 @@ type folder struct {
 	simds     map[simdID]*simd
 	left      int
 	tooLong   bool
+	leftMore  int
+	noShares  bool
 
 	edgeWaves, edgesDiffer int
 
 	// Reused from wave to wave.
+	kept  keeper
 	pend  pending
+	walk  loopWalk
+	cut   spanner
+	mfmas int32
 	edges edgeCheck
 	seen  []int32
 	epoch int32
@@ -35,6 +45,7 @@ type folder struct {
 type group struct {
 	counts []trace.Counts
 	sites  []*site
+	loops  []LoopWaves
 }
 
 type simdID struct{ se, cu, simd int }
@@ -44,17 +55,30 @@ type simd struct {
 	waves                 int
 	first, last           int64
 	resident, issue, valu *bitmap
+	matrix                *bitmap
+	stalled               *levels
+	loops                 []*bitmap // by loop, nil for those never entered
 }
 
 func newFolder(prog *program) *folder {
-	f := &folder{
-		prog: prog, kernels: make([]KernelWaves, len(prog.kernelLen)), simds: map[simdID]*simd{},
-		left: maxPages, seen: make([]int32, len(prog.ops)),
-	}
+	f := newScratch(prog)
+	f.kept.left = &prog.keep
+	f.walk = newLoopWalk(prog.flow, prog.headOf)
 	for g := range f.groups {
-		f.groups[g] = group{counts: make([]trace.Counts, len(prog.ops)), sites: make([]*site, len(prog.ops))}
+		f.groups[g] = group{
+			counts: make([]trace.Counts, len(prog.ops)), sites: make([]*site, len(prog.ops)),
+			loops: make([]LoopWaves, len(prog.flow.Loops)),
+		}
 	}
 	return f
+}
+
+// newScratch makes a folder that can tell groups of waves and sums nothing.
+func newScratch(prog *program) *folder {
+	return &folder{
+		prog: prog, kernels: make([]KernelWaves, len(prog.kernelLen)), simds: map[simdID]*simd{},
+		left: maxPages, leftMore: maxMorePages, seen: make([]int32, len(prog.ops)),
+	}
 }
 
 // Wave adds one wave.
@@ -69,13 +93,14 @@ func (f *folder) Wave(w *trace.Wave) {
 	s := f.simd(w)
 	f.pend.reset()
 	f.edges.start(w.Waits, f.prog.comparesEdges)
+	f.kept.keep(w)
+	f.walk.start()
+	f.mfmas = 0
+	f.cut = spanner{begin: w.Begin, end: w.End, stalled: w.Begin}
 	prev := w.Begin
 	for i := range w.Records {
 		r := &w.Records[i]
-		row := -1
-		if r.Line != 0 || f.prog.index[0] >= 0 {
-			row = f.prog.row(r.Line)
-		}
+		row := f.prog.executed(r)
 		if row < 0 {
 			f.unmatched++
 			continue
@@ -85,10 +110,31 @@ func (f *folder) Wave(w *trace.Wave) {
 		c.LatencyCycles += r.Duration
 		c.StallCycles += r.Stall
 		c.IdleCycles += max(r.Time-prev, 0)
+		f.walk.step(row, f.groups[g].loops)
+		f.mark(s, row, prev, r.Time+r.Duration)
 		prev = max(prev, r.Time+r.Duration)
+		f.share(s, r, row)
 		f.execute(&f.groups[g], s, r, row)
 	}
+	f.walk.end(f.groups[g].loops)
 	f.countEdges()
+}
+
+// share marks the cycles in which the wave was stalled or draining, and those
+// in which its matrix instruction kept the pipe.
+func (f *folder) share(s *simd, r *trace.Record, row int) {
+	if f.noShares {
+		return
+	}
+	ok := true
+	if end := f.prog.ops[row].role == endpgm; end || r.Stall > 0 {
+		x := f.cut.cut(r, end)
+		ok = s.stalled.add(x.Stall[0], x.Stall[1]) && s.stalled.add(x.Drain[0], x.Drain[1])
+	}
+	if m := f.prog.matrix[row]; m > 0 && ok {
+		ok = s.matrix.set(r.Time+r.Stall, r.Time+r.Stall+m)
+	}
+	f.noShares = !ok
 }
 
 // execute replays one instruction: outstanding operations, waits, issue.
@@ -96,23 +142,28 @@ func (f *folder) execute(g *group, s *simd, r *trace.Record, row int) {
 	o := &f.prog.ops[row]
 	switch o.role {
 	case memory:
-		f.pend.issue(int32(row), o)
+		f.pend.issue(o, producer{row: int32(row), class: o.class, issued: r.Time + r.Stall, mfmas: f.mfmas})
 	case wait:
 		st := g.site(row)
+		var y youngest
 		key := f.pend.retire(o, func(w int, pr producer, sure bool) {
 			st.produced(pr)
+			y.saw(w, pr, sure)
 			if sure {
 				f.edges.produced(o.waits[w].Counter, int(pr.row))
 			}
 		})
 		st.combine(key, 1, r.Stall)
 		st.hist.Add(r.Stall)
+		st.lead(y, r, f.mfmas)
 		f.edges.next(f.prog, row)
 	case barrier:
 		g.site(row).hist.Add(r.Stall)
 	case endpgm:
 		g.site(row).hist.Add(r.Duration - r.Stall)
 		return
+	case matrix:
+		f.mfmas++
 	}
 	if f.tooLong {
 		return
@@ -157,7 +208,10 @@ func (f *folder) simd(w *trace.Wave) *simd {
 	id := simdID{w.SE, w.CU, w.SIMD}
 	s := f.simds[id]
 	if s == nil {
-		s = &simd{first: w.Begin, last: w.End, resident: newBitmap(&f.left), issue: newBitmap(&f.left), valu: newBitmap(&f.left)}
+		s = &simd{
+			first: w.Begin, last: w.End, resident: newBitmap(&f.left), issue: newBitmap(&f.left), valu: newBitmap(&f.left),
+			matrix: newBitmap(&f.leftMore), stalled: newLevels(&f.leftMore),
+		}
 		f.simds[id] = s
 	}
 	s.waves++
@@ -190,6 +244,7 @@ func mergeFolders(prog *program, folders []*folder) *folder {
 func (f *folder) merge(o *folder) {
 	f.unmatched += o.unmatched
 	f.tooLong = f.tooLong || o.tooLong
+	f.noShares = f.noShares || o.noShares
 	f.edgeWaves += o.edgeWaves
 	f.edgesDiffer += o.edgesDiffer
 	for k := range f.kernels {
@@ -198,6 +253,9 @@ func (f *folder) merge(o *folder) {
 		}
 	}
 	for g := range f.groups {
+		for l := range f.groups[g].loops {
+			f.groups[g].loops[l].Merge(&o.groups[g].loops[l])
+		}
 		for row := range f.groups[g].counts {
 			f.groups[g].counts[row].Add(o.groups[g].counts[row])
 			if s := o.groups[g].sites[row]; s != nil {
@@ -216,6 +274,25 @@ func (f *folder) merge(o *folder) {
 		mine.resident.merge(s.resident)
 		mine.issue.merge(s.issue)
 		mine.valu.merge(s.valu)
+		mine.matrix.merge(s.matrix)
+		mine.stalled.merge(s.stalled)
+		mine.mergeLoops(s)
+	}
+}
+
+func (s *simd) mergeLoops(o *simd) {
+	if s.loops == nil {
+		s.loops = o.loops
+		return
+	}
+	for l, b := range o.loops {
+		switch {
+		case b == nil:
+		case s.loops[l] == nil:
+			s.loops[l] = b
+		default:
+			s.loops[l].merge(b)
+		}
 	}
 }
 
@@ -225,6 +302,10 @@ func (f *folder) exportSIMDs() []SIMD {
 		x := SIMD{SE: id.se, CU: id.cu, SIMD: id.simd, Waves: s.waves, First: s.first, Last: s.last}
 		if !f.tooLong {
 			x.Resident, x.Issuing, x.IssuingVALU = s.resident.count(), s.issue.count(), s.valu.count()
+		}
+		if !f.tooLong && !f.noShares && !s.stalled.full {
+			x.Cycles = &Cycles{resident: s.resident, issue: s.issue, matrix: s.matrix, stalled: s.stalled, loops: s.loops}
+			x.IssuingResident = s.issue.intersect(s.resident)
 		}
 		out = append(out, x)
 	}
@@ -240,6 +321,7 @@ type site struct {
 	producers []ProducerCount
 	hint      int
 	combos    []ComboCycles
+	leads     Lead
 }
 
 func newSite() *site { return &site{} }
@@ -277,6 +359,7 @@ func (s *site) combine(key combo, executions, cycles int64) {
 
 func (s *site) merge(o *site) {
 	s.hist.Merge(&o.hist)
+	s.leads.merge(&o.leads)
 	s.producers = mergeProducers(s.producers, o.producers)
 	for _, c := range o.combos {
 		s.combine(c.key, c.Executions, c.Cycles)
@@ -299,7 +382,7 @@ func mergeProducers(a, b []ProducerCount) []ProducerCount {
 // export sorts what was gathered, so that it does not depend on the order in
 // which waves were read.
 func (s *site) export() *Site {
-	out := &Site{Executions: s.hist, Producers: slices.Clone(s.producers), Combos: slices.Clone(s.combos)}
+	out := &Site{Executions: s.hist, Producers: slices.Clone(s.producers), Combos: slices.Clone(s.combos), Lead: s.leads}
 	out.sort()
 	return out
 }
@@ -330,7 +413,8 @@ func (c combo) sets() [][]WaitClass {
 func joined(a, b *Site) *Site {
 	s := site{producers: slices.Clone(a.Producers), combos: slices.Clone(a.Combos)}
 	s.hist.Merge(&a.Executions)
-	o := site{hist: b.Executions, producers: b.Producers, combos: b.Combos}
+	s.leads.merge(&a.Lead)
+	o := site{hist: b.Executions, producers: b.Producers, combos: b.Combos, leads: b.Lead}
 	s.merge(&o)
 	return s.export()
 }

@@ -60,6 +60,7 @@ const (
 	wait
 	barrier
 	endpgm
+	matrix
 )
 
 // op is one instruction, reduced to what the replay of a wave looks at.
@@ -83,6 +84,8 @@ func newOp(in *isa.Inst) op {
 		o.role = wait
 	case len(in.Counts) > 0 && o.class != Nothing:
 		o.role = memory
+	case in.Class == isa.MFMA:
+		o.role = matrix
 	}
 	return o
 }
@@ -98,6 +101,9 @@ func returnsInAnyOrder(c isa.Class) bool {
 type producer struct {
 	row   int32
 	class WaitClass
+	// mfmas counts the matrix instructions of the wave before it.
+	mfmas  int32
+	issued int64 // cycles
 }
 
 // numCounters is the number of wait counters; Tensorcnt is the last.
@@ -118,9 +124,9 @@ func (p *pending) reset() {
 	p.unordered = [numCounters]bool{}
 }
 
-func (p *pending) issue(row int32, o *op) {
+func (p *pending) issue(o *op, pr producer) {
 	for _, c := range o.counts {
-		p.queues[c] = append(p.queues[c], producer{row, o.class})
+		p.queues[c] = append(p.queues[c], pr)
 		p.unordered[c] = p.unordered[c] || o.unordered
 	}
 }

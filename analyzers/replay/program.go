@@ -2,8 +2,10 @@ package replay
 
 import (
 	"strings"
+	"sync/atomic"
 
 	"github.com/rocanalyze/rocanalyze/analyzers/code"
+	"github.com/rocanalyze/rocanalyze/analyzers/flow"
 	"github.com/rocanalyze/rocanalyze/pkg/isa"
 	"github.com/rocanalyze/rocanalyze/pkg/trace"
 )
@@ -12,6 +14,11 @@ import (
 type program struct {
 	ops  []op
 	valu []bool
+	// matrix is how many cycles an instruction keeps the matrix pipe, 0 for
+	// others and where the cost is not known.
+	matrix []int64
+	flow   *flow.Flow
+	headOf []int32 // loop that begins at a row, -1 for none
 	// kernelOf and kernelLen say to which kernel a row belongs and how many
 	// instructions that kernel has.
 	kernelOf  []int
@@ -27,18 +34,28 @@ type program struct {
 	noWorkMax     int
 
 	listing *code.Listing
+	keep    atomic.Int64 // records that may still be kept
 }
 
-func newProgram(tt *trace.ThreadTrace, l *code.Listing) *program {
+func newProgram(tt *trace.ThreadTrace, l *code.Listing, fl *flow.Flow) *program {
 	p := &program{
-		ops: make([]op, len(tt.Code)), valu: make([]bool, len(tt.Code)),
+		ops: make([]op, len(tt.Code)), valu: make([]bool, len(tt.Code)), matrix: make([]int64, len(tt.Code)),
+		flow: fl, headOf: make([]int32, len(tt.Code)),
 		kernelOf: make([]int, len(tt.Code)), kernelLen: make([]int, len(tt.Kernels)),
 		comparesEdges: tt.GfxMajor == 9, listing: l,
 	}
+	p.keep.Store(maxKept)
 	for i := range l.Insts {
 		p.ops[i] = newOp(&l.Insts[i])
 		p.comparesEdges = p.comparesEdges && decoderKnows(&l.Insts[i])
 		p.valu[i] = isVALU(l.Insts[i].Class)
+		if m := l.Insts[i].Matrix; m != nil {
+			p.matrix[i] = int64(m.Cycles)
+		}
+		p.headOf[i] = -1
+	}
+	for i := range fl.Loops {
+		p.headOf[fl.Loops[i].Head] = int32(i)
 	}
 	for k, kn := range tt.Kernels {
 		p.kernelLen[k] = kn.Last - kn.First
@@ -90,6 +107,15 @@ func (p *program) indexLines(tt *trace.ThreadTrace) {
 	}
 }
 
+// executed returns the row of a record, or -1 when the decoder could not match
+// it or the code does not have it.
+func (p *program) executed(r *trace.Record) int {
+	if r.Line == 0 && p.index[0] < 0 {
+		return -1
+	}
+	return p.row(r.Line)
+}
+
 // row returns the row of a LineNumber, or -1.
 func (p *program) row(line int) int {
 	if line >= 0 && line < len(p.index) {
@@ -137,7 +163,7 @@ func (p *program) step(tt *trace.ThreadTrace, pend *pending, sites []*Site, row 
 	o := &p.ops[row]
 	switch o.role {
 	case memory:
-		pend.issue(int32(row), o)
+		pend.issue(o, producer{row: int32(row), class: o.class})
 	case wait:
 		s := newSite()
 		key := pend.retire(o, func(_ int, pr producer, _ bool) { s.produced(pr) })

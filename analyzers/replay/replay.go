@@ -7,6 +7,7 @@ import (
 	_ "embed"
 
 	"github.com/rocanalyze/rocanalyze/analyzers/code"
+	"github.com/rocanalyze/rocanalyze/analyzers/flow"
 	"github.com/rocanalyze/rocanalyze/pkg/analysis"
 	"github.com/rocanalyze/rocanalyze/pkg/isa"
 	"github.com/rocanalyze/rocanalyze/pkg/stats"
@@ -21,7 +22,7 @@ var Analyzer = &analysis.Analyzer{
 	Name:     "replay",
 	Doc:      doc,
 	Needs:    []analysis.Evidence{analysis.ThreadTraces},
-	Requires: []*analysis.Analyzer{code.Analyzer},
+	Requires: []*analysis.Analyzer{code.Analyzer, flow.Analyzer},
 	Params: []analysis.Param{
 		{
 			Name: "no_work_code_pct", Default: 10, Unit: "%",
@@ -75,7 +76,15 @@ type Replay struct {
 	// rebuilt ones, EdgesDiffer those that differ.
 	EdgeWaves, EdgesDiffer int
 
-	sites [numGroups][]*Site
+	// Loops are the waves' ways through the loops, by group, parallel to the
+	// Loops of flow.Flow.
+	Loops [numGroups][]LoopWaves
+
+	sites  [numGroups][]*Site
+	prog   *program
+	bySIMD map[simdID]*SIMD
+	source trace.WaveSource
+	kept   []keeper // nil when the waves must be read again
 }
 
 // KernelWaves counts the waves of one kernel.
@@ -93,6 +102,11 @@ type SIMD struct {
 	// which a resident wave issued an instruction (s_endpgm's drain is not
 	// issue), IssuingVALU those in which it was a vector instruction.
 	Resident, Issuing, IssuingVALU int64
+	// IssuingResident is Issuing without cycles in which no wave was resident.
+	IssuingResident int64
+	// Cycles are what it did cycle by cycle; nil when the trace covers too
+	// many cycles, or a cycle more than 15 waves.
+	Cycles *Cycles
 }
 
 // Mismatch says how far the waves' sums are from code.json's.
@@ -113,6 +127,7 @@ type Site struct {
 	Producers []ProducerCount
 	// Combos are what its executions waited for together, sorted.
 	Combos []ComboCycles
+	Lead   Lead
 	// Estimated is set when the producers come from a look-back through the
 	// code instead of the waves.
 	Estimated bool
@@ -185,9 +200,10 @@ func (r *Replay) Site(row int, all bool) *Site {
 
 func run(p *analysis.Pass) (any, error) {
 	listings := p.ResultOf(code.Analyzer).(*code.Result).Listings
+	flows := p.ResultOf(flow.Analyzer).(*flow.Result).Traces
 	res := &Result{}
 	for i, tt := range p.Trace.ThreadTraces {
-		prog := newProgram(tt, listings[i])
+		prog := newProgram(tt, listings[i], flows[i])
 		prog.noWorkPct = p.Param("no_work_code_pct")
 		prog.noWorkMax = int(p.Param("no_work_max_instructions"))
 		r, err := replay(p, tt, prog)
@@ -213,6 +229,7 @@ func replay(p *analysis.Pass, tt *trace.ThreadTrace, prog *program) (*Replay, er
 			return nil, err
 		}
 		r.Report = report
+		r.keep(tt.Waves, folders)
 		total = mergeFolders(prog, folders)
 	}
 	if total == nil || r.Report.Read == 0 {
@@ -220,13 +237,25 @@ func replay(p *analysis.Pass, tt *trace.ThreadTrace, prog *program) (*Replay, er
 		r.sites[NoWork] = make([]*Site, len(tt.Code))
 		return r, nil
 	}
-	r.take(prog, total)
+	r.take(prog, total, p.Workers)
 	r.compare(tt, prog)
 	return r, nil
 }
 
+// keep takes over the waves that the folders kept, if they kept all.
+func (r *Replay) keep(source trace.WaveSource, folders []*folder) {
+	r.source, r.kept = source, make([]keeper, 0, len(folders))
+	for _, f := range folders {
+		if f.kept.given {
+			r.kept = nil
+			return
+		}
+		r.kept = append(r.kept, f.kept)
+	}
+}
+
 // take copies the sums of a folder into exported form.
-func (r *Replay) take(prog *program, f *folder) {
+func (r *Replay) take(prog *program, f *folder, workers int) {
 	r.HasWaves = true
 	r.Unmatched = f.unmatched
 	r.TooLong = f.tooLong
@@ -241,7 +270,16 @@ func (r *Replay) take(prog *program, f *folder) {
 		}
 	}
 	copy(r.Kernels, f.kernels)
+	r.prog, r.bySIMD = prog, map[simdID]*SIMD{}
+	for g := range numGroups {
+		r.Loops[g] = f.groups[g].loops
+	}
 	r.SIMDs = f.exportSIMDs()
+	for i := range r.SIMDs {
+		s := &r.SIMDs[i]
+		r.bySIMD[simdID{s.SE, s.CU, s.SIMD}] = s
+	}
+	r.finish(workers)
 }
 
 // compare checks the recomputed sums against code.json; rows that share a

@@ -83,7 +83,7 @@ func TestPending(t *testing.T) {
 	}
 	for row := range code {
 		if code[row].role == memory {
-			p.issue(int32(row), &code[row])
+			p.issue(&code[row], producer{row: int32(row), class: code[row].class})
 			continue
 		}
 		var got []int
@@ -115,7 +115,7 @@ func TestPendingSplit(t *testing.T) {
 	)
 	var p pending
 	for i := range code[:4] {
-		p.issue(int32(i), &code[i])
+		p.issue(&code[i], producer{row: int32(i), class: code[i].class})
 	}
 	sum := map[WaitClass]float64{}
 	p.retire(&code[4], func(int, producer, bool) {}).share(func(w WaitClass, f float64) { sum[w] += f })
@@ -131,8 +131,8 @@ func TestPendingSplit(t *testing.T) {
 func TestPendingUnordered(t *testing.T) {
 	code := ops("s_load_dword s0, s[2:3], 0x0", "ds_read_b32 v0, v1", "s_waitcnt lgkmcnt(1)", "s_waitcnt lgkmcnt(0)", "ds_read_b32 v0, v1", "ds_read_b32 v2, v1", "s_waitcnt lgkmcnt(1)")
 	var p pending
-	p.issue(0, &code[0])
-	p.issue(1, &code[1])
+	p.issue(&code[0], producer{row: 0, class: code[0].class})
+	p.issue(&code[1], producer{row: 1, class: code[1].class})
 	for _, c := range []struct {
 		row  int
 		rows []int32
@@ -150,8 +150,8 @@ func TestPendingUnordered(t *testing.T) {
 		}
 	}
 	// Nothing out of order is outstanding any more: in order again.
-	p.issue(4, &code[4])
-	p.issue(5, &code[5])
+	p.issue(&code[4], producer{row: 4, class: code[4].class})
+	p.issue(&code[5], producer{row: 5, class: code[5].class})
 	var got []int32
 	p.retire(&code[6], func(_ int, pr producer, _ bool) { got = append(got, pr.row) })
 	if len(got) != 1 || got[0] != 4 {

@@ -2,6 +2,59 @@
 // kernel, where its cycles go, what they wait for and how far the capture can
 // be trusted. It runs offline: no GPU, no ROCm, no Python.
 //
+// # Diagnose
+//
+// Given any mix of captures, diagnose (or no command at all) says what bounds
+// each kernel: compute, bandwidth, latency, or that the evidence does not tell;
+// how sure that is, which numbers it rests on, what to do, the most that it
+// could give, and what to capture next. "rocanalyze demo" shows it on a bundled
+// capture. A kernel in which three of four waves wait at every barrier:
+//
+//	$ rocanalyze diagnose --top 1 fixtures/att/judged/uneven
+//	-- uneven_phases ---------------------------------------------------------------
+//	verdict     latency-bound: the busiest resource (instruction issue) is at 21 %,
+//	            waves wait 77 % of their time, most for barriers (61 % of it)
+//	confidence  medium: the figures are of the traced waves, no counters
+//	launch      MI300X (gfx942), 304 workgroups of 256 work-items
+//	time        66.1 % of the GPU time: 1 call of 4.828 us; without it all kernels
+//	            together would be at most 2.95 times faster
+//	source      thread trace
+//	            fixtures/att/judged/uneven/ui_output_agent_10001_dispatch_2
+//
+//	-- The numbers it rests on -----------------------------------------------------
+//	issue          21.0 % of peak (cycles in which a resident wave issues / cycles
+//	               with a wave resident; wave files)
+//	hbm            at most 1.2 % of peak (bytes requested per wave x 1216 waves /
+//	               4.83 us / 5324.8 GB/s; code.json, kernel_trace.csv, device table)
+//	waiting        76.7 % of wave cycles (from 40 % on they bound an idle machine)
+//	               (code.json: stall, and the drain at s_endpgm)
+//	cus in use     100 % (occupancy.json, agent table)
+//	traced window  61 % of the dispatch (wave files, realtime.json,
+//	               fixtures/att/judged/uneven/uneven_kernel_trace.csv)
+//	waits for      barrier 61 %, store 31 %, smem 8 %
+//
+//	-- What to do ------------------------------------------------------------------
+//	high: barrier (at most 42 % of the traced SIMDs' time): 42.0 % of wave cycles;
+//	  100 % of that at s_barrier. At line 48 (uneven.hip:9), in the loop of lines 7
+//	  to 51. Fix: fewer barriers per iteration (two LDS buffers need one), issue the
+//	  next phase's loads before the barrier, give all waves equal work.
+//	info: 3 smaller findings left out (-v, --top 0).
+//	info: 9 rules could not run for lack of evidence: see what to capture next (-v
+//	  names them).
+//
+//	-- What to capture next --------------------------------------------------------
+//	why  counters say how much of memory's bandwidth is really used
+//	run  rocprofv3 -i pmc.yaml -d out -f csv -- <application>
+//
+//	pmc.yaml
+//	  | jobs:
+//	  |   - pmc: [TCC_EA0_RDREQ_sum, TCC_EA0_RDREQ_32B_sum,
+//	  |           TCC_BUBBLE_sum]
+//	  |     kernel_include_regex: "uneven_phases"
+//	  |   - pmc: [TCC_EA0_WRREQ_sum, TCC_EA0_WRREQ_64B_sum,
+//	  |           TCC_HIT_sum, TCC_MISS_sum]
+//	  |     kernel_include_regex: "uneven_phases"
+//
 // # Hotspots
 //
 // A decoded thread trace is the ui_output_agent_*_dispatch_* directory that
@@ -20,21 +73,24 @@
 //	          all waves
 //	waiting   86.7 % of latency = stall + drain at s_endpgm (8,928 cycles, 14.9 %)
 //	SIMD use  issuing 13 % of resident cycles (VALU 5 %); matrix pipe 8.4 %
+//	exposed   52,888 of 60,880 SIMD cycles (86.9 %) have waves and none issues;
+//	          100.0 % of the stall is exposed, the rest hidden
 //	window    7,808 cycles = 3.904 us at 2.00 GHz, 67 % of the dispatch's 5.790 us
 //	fill      64 waves started on 16 CUs of 16 (100 %); peak 1 per SIMD, mean 1.0 (2
 //	          traced engines)
 //	trust     high
 //
 //	-- What the stall cycles wait for ----------------------------------------------
-//	class         stall cycles  of stall
-//	VMEM wait           21,604     50.2% #####
-//	LDS wait             5,628     13.1% #
-//	VMEM issue           4,276      9.9% #
-//	barrier              3,420      7.9% #
-//	MFMA issue           3,116      7.2% #
-//	LDS issue            2,448      5.7% #
-//	SMEM wait            2,424      5.6% #
-//	s_nop bubble           160      0.4%
+//	class         stall cycles  of stall  exposed  of exposed
+//	VMEM wait           21,604     50.2%   21,604       41.6% ####
+//	store drain              0      0.0%    8,916       17.1% ##
+//	LDS wait             5,628     13.1%    5,628       10.8% #
+//	VMEM issue           4,276      9.9%    4,276        8.2% #
+//	barrier              3,420      7.9%    3,420        6.6% #
+//	MFMA issue           3,116      7.2%    3,116        6.0% #
+//	LDS issue            2,448      5.7%    2,448        4.7%
+//	SMEM wait            2,424      5.6%    2,424        4.7%
+//	s_nop bubble           160      0.4%      160        0.3%
 //
 // Waits are classed by what they waited for: the wave files are replayed, and
 // the stall of an s_waitcnt is charged to the loads, stores, LDS or scalar
@@ -51,6 +107,8 @@
 //	          6,432; over all waves
 //	waiting   99.0 % of latency = stall + drain at s_endpgm (441,184 cycles, 43.2 %)
 //	SIMD use  issuing 5 % of resident cycles (VALU 2 %)
+//	exposed   196,744 of 235,168 SIMD cycles (83.7 %) have waves and none issues;
+//	          14.5 % of the stall is exposed, the rest hidden
 //	window    30,116 cycles = 15.85 us at 1.90 GHz, 89 % of the dispatch's 17.75 us
 //	fill      912 waves started on 19 CUs of 19 (100 %); peak 8 per SIMD, mean 5.0
 //	          (2 traced engines)
@@ -85,16 +143,19 @@
 //	waiting   88.5 % of latency = stall + drain at s_endpgm (3,708 cycles, 9.5 %);
 //	          without the no-work waves
 //	SIMD use  issuing 11 % of resident cycles (VALU 10 %)
+//	exposed   35,760 of 40,368 SIMD cycles (88.6 %) have waves and none issues; 97.8
+//	          % of the stall is exposed, the rest hidden
 //	window    13,720 cycles = 6.533 us at 2.10 GHz, 78 % of the dispatch's 8.422 us
 //	fill      108 waves started on 9 CUs of 9.5 (95 %); peak 3 per SIMD, mean 1.1 (1
 //	          traced engine)
 //	trust     low: see findings
 //
 //	-- What the stall cycles wait for ----------------------------------------------
-//	class       stall cycles  of stall
-//	VMEM wait         15,864     51.2% #####
-//	store wait        13,424     43.4% ####
-//	SMEM wait          1,676      5.4% #
+//	class        stall cycles  of stall  exposed  of exposed
+//	VMEM wait          15,864     51.2%   15,853       46.7% #####
+//	store wait         13,424     43.4%   13,415       39.5% ####
+//	store drain             0      0.0%    3,704       10.9% #
+//	SMEM wait           1,676      5.4%    1,003        3.0%
 //
 //	-- Findings --------------------------------------------------------------------
 //	warning: few_waves: only 3 working waves traced: what they waited for may not

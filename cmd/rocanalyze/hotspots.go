@@ -29,7 +29,9 @@ func newHotspots(a *app) *cobra.Command {
 		Use:   "hotspots PATH...",
 		Short: "Where a traced kernel's cycles go, and what they wait for",
 		Long: `Ranks the instructions, source lines and waits of a decoded thread trace by
-stall cycles, after checking whether the trace can be trusted.
+stall cycles, after checking whether the trace can be trusted. With wave files
+the rankings go by exposed cycles: the part of a stall, or of the drain at
+s_endpgm, in which no wave of the SIMD issues. Waits go by all of their cycles.
 
 PATH is a dispatch directory (ui_output_agent_*_dispatch_*, as rocprofv3 --att
 writes it), its code.json, a directory tree holding several, or a .tar.gz, .tar

@@ -43,13 +43,13 @@ func newOccupancy(a *app) *cobra.Command {
 limit that binds, and says what one more step would take: or that occupancy is
 not the problem (the grid is too small, or nothing more fits).
 
-SOURCE is a kernel trace (*_kernel_trace.csv of rocprofv3 or rocprof), a dispatch
-directory of a thread trace, a code object (.hsaco, .co, .o, .out, or the binary
-that holds it), its assembly (.s), or a directory of any of them. Without SOURCE,
-the flags describe the kernel.
+SOURCE is a rocpd database (*_results.db), a kernel trace (*_kernel_trace.csv of
+rocprofv3 or rocprof), a dispatch directory of a thread trace, a code object
+(.hsaco, .co, .o, .out, or the binary that holds it), its assembly (.s), or a
+directory of any of them. Without SOURCE, the flags describe the kernel.
 
-The GPU comes from the agent_info.csv beside a capture, else from --device or
---arch, else from the code. --workgroup, --lds and --grid replace what a SOURCE
+The GPU comes from the database, or the agent_info.csv beside a capture, else from
+--device or --arch, else from the code. --workgroup, --lds and --grid replace what a SOURCE
 says: a code object does not know how it is launched, nor a CSV the LDS that is
 added at launch.
 

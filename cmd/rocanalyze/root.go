@@ -29,24 +29,49 @@ type app struct {
 }
 
 func newRoot(a *app) *cobra.Command {
+	f := &diagnoseFlags{}
 	root := &cobra.Command{
-		Use:   "rocanalyze",
+		Use:   "rocanalyze [PATH...]",
 		Short: "What bounds an AMD GPU kernel, read from the profiler's files",
 		Long: `rocanalyze reads what ROCm's profilers leave behind and says, per kernel, where
 its cycles go, what they wait for and how far the capture can be trusted. It
-needs no GPU, no ROCm and no network.`,
+needs no GPU, no ROCm and no network.
+
+With PATH and no command it is 'rocanalyze diagnose PATH...': what bounds each
+kernel, and what to do. 'rocanalyze demo' shows that on a bundled capture.`,
 		Version:       version,
 		SilenceErrors: true,
 		SilenceUsage:  true,
-		Args:          cobra.NoArgs,
-		RunE:          func(cmd *cobra.Command, _ []string) error { return cmd.Help() },
+		Args:          cobra.ArbitraryArgs,
+		RunE: func(cmd *cobra.Command, args []string) error {
+			if len(args) == 0 {
+				return cmd.Help()
+			}
+			if err := mistyped(cmd, args[0]); err != nil {
+				return err
+			}
+			return a.diagnose(cmd.Context(), f, args)
+		},
 	}
+	f.flags(root)
 	root.SetFlagErrorFunc(func(cmd *cobra.Command, err error) error {
 		return fmt.Errorf("%w (see '%s --help')", err, cmd.CommandPath())
 	})
+	root.SuggestionsMinimumDistance = 2
 	root.CompletionOptions.HiddenDefaultCmd = true
-	root.AddCommand(newHotspots(a), newOccupancy(a), newDevices(a))
+	root.AddCommand(newHotspots(a), newLoops(a), newWaves(a), newOccupancy(a), newDevices(a), newL2(a), newCounters(a), newMetrics(a), newKernels(a), newQuery(a), newDiagnose(a), newRules(a), newExplain(a), newRoofline(a), newDemo(a))
 	return root
+}
+
+// mistyped refuses a first argument that is neither a path nor looks like one.
+func mistyped(root *cobra.Command, arg string) error {
+	if _, err := os.Stat(arg); err == nil || strings.ContainsAny(arg, `/\.`) {
+		return nil
+	}
+	if near := root.SuggestionsFor(arg); len(near) > 0 {
+		return fmt.Errorf("unknown command %q, and no such path; did you mean '%s %s'?", arg, root.Name(), near[0])
+	}
+	return fmt.Errorf("unknown command %q, and no such path (see '%s --help')", arg, root.Name())
 }
 
 // common are the flags that every view has.
@@ -151,6 +176,9 @@ func notesOf(t *trace.Trace, all bool) []string {
 	}
 	for _, co := range t.CodeObjects {
 		add("", co.Notes)
+	}
+	for _, cr := range t.CounterRuns {
+		add("", cr.Notes)
 	}
 	return out
 }

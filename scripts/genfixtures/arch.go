@@ -68,7 +68,8 @@ type class struct {
 }
 
 // gfx9Classes has the classes of CDNA, the first matching prefix counts. The
-// 16 cycles of the matrix pipe are v_mfma_f32_16x16x32_bf16's four passes.
+// 16 cycles of the matrix pipe are v_mfma_f32_16x16x32_bf16's four passes, the 32
+// those of v_mfma_f32_32x32x16_bf16.
 func gfx9Classes() []class {
 	return []class{
 		{prefix: "s_load_", category: catSMEM, pipe: pipeScalar, busy: 4, counter: "lgkmcnt", latency: 220, jitter: 160},
@@ -84,6 +85,7 @@ func gfx9Classes() []class {
 		{prefix: "buffer_store", category: catVMEM, pipe: pipeVMEM, busy: 16, queue: 48, counter: "vmcnt", latency: 900, jitter: 300, store: true},
 		{prefix: "global_load", category: catFlat, pipe: pipeVMEM, busy: 16, queue: 48, counter: "vmcnt", latency: 700, jitter: 260},
 		{prefix: "global_store", category: catFlat, pipe: pipeVMEM, busy: 16, queue: 48, counter: "vmcnt", latency: 1100, jitter: 400, store: true},
+		{prefix: "v_mfma_f32_32x32x16", category: catVALU, pipe: pipeMatrix, busy: 32},
 		{prefix: "v_mfma", category: catVALU, pipe: pipeMatrix, busy: 16},
 		{prefix: "v_", category: catVALU, pipe: pipeVALU, busy: 4},
 	}

@@ -104,13 +104,17 @@ func goodCaptures() ([]good, error) {
 	if err != nil {
 		return nil, err
 	}
-	return []good{
+	judged, err := judgedCaptures()
+	if err != nil {
+		return nil, err
+	}
+	return append([]good{
 		{"gemm", "pipelined bf16 GEMM on MI350X (gfx950): prefetch through LDS, staged vmcnt waits, a loop of four rounds and its tail; 4 waves on each of 2 engines", gemm, false, gemmNote},
 		{"gemm31", "the same run in schema 3.1.0: indented, no wait edges, 11-field occupancy rows, dispatch records in `events`", gemm, true, ""},
 		{"copy", "streaming copy on MI300X (gfx942): 96 waves, up to 8 on a SIMD, most of the time in the store drain of `s_endpgm`", stream, false, ""},
 		{"early", "12 waves on MI300X (gfx942) of which 9 find no work and leave at once; a second traced engine has no waves, its occupancy is null", early, false, ""},
 		{"gfx12", "WMMA kernel on RX 9070 XT (gfx1201): wave32, WGP ids, one traced SIMD, split barriers, s_wait_*cnt", wmma, false, ""},
-	}, nil
+	}, judged...), nil
 }
 
 // build reads the kernel's listing and source, which have the name of the

@@ -20,6 +20,10 @@ var soundDirs = []string{
 	"att/copy/ui_output_agent_10001_dispatch_3",
 	"att/early/ui_output_agent_10001_dispatch_5",
 	"att/gfx12/ui_output_agent_10001_dispatch_4",
+	"att/judged/mfma/ui_output_agent_10001_dispatch_2",
+	"att/judged/lds/ui_output_agent_10001_dispatch_2",
+	"att/judged/uneven/ui_output_agent_10001_dispatch_2",
+	"att/judged/tail/ui_output_agent_10001_dispatch_2",
 	"att/malformed/two_kernels/ui_output_agent_1_dispatch_1",
 }
 

@@ -48,6 +48,8 @@ type inst struct {
 	// idleOnly branches are taken by waves without work instead.
 	taken    int
 	idleOnly bool
+	// restOnly branches are taken by all waves of a workgroup but its first.
+	restOnly bool
 	// waits lists the counters that the instruction waits for.
 	waits []waitFor
 }
@@ -124,6 +126,8 @@ func (k *kernel) parse(code, note string) (inst, error) {
 	for _, f := range fields[1:] {
 		if f == "idle" {
 			in.idleOnly = true
+		} else if f == "rest" {
+			in.restOnly = true
 		} else if in.taken, err = strconv.Atoi(strings.TrimPrefix(f, "x")); err != nil {
 			return in, err
 		}

@@ -29,6 +29,7 @@ type wave struct {
 type resident struct {
 	wave
 	idle bool // without work: takes the idleOnly branches
+	rest bool // not the first wave of its workgroup: takes the restOnly branches
 	pc   int
 	// ready is when the next instruction can first be tried; tried is when it
 	// was, -1 before.
@@ -124,6 +125,7 @@ func (m *machine) start(group int) bool {
 		}
 		w := &resident{visits: map[int]int{}, done: map[string][]int64{}, tried: -1, peers: &peers}
 		w.wave = wave{kernel: m.k, se: m.e.se, cu: m.e.target, simd: simd, slot: slot, group: group}
+		w.rest = i > 0
 		w.idle = m.l.working >= 0 && group >= m.l.working
 		w.begin = m.now + int64(i)*a.quantum
 		w.ready = w.begin + 7*a.quantum + a.quantum*m.rng.Int64N(3)
@@ -331,6 +333,9 @@ func (m *machine) follow(w *resident, in *inst, r *record) {
 		taken := w.visits[at] < in.taken
 		if in.idleOnly {
 			taken = w.idle
+		}
+		if in.restOnly {
+			taken = w.rest
 		}
 		if taken {
 			w.visits[at]++

@@ -1,0 +1,33 @@
+package advice
+
+import (
+	"github.com/rocanalyze/rocanalyze/analyzers/regime"
+	"github.com/rocanalyze/rocanalyze/pkg/finding"
+)
+
+// verdictRules say what a regime asks for as a whole.
+func verdictRules() []Rule {
+	return []Rule{
+		verdictRule("at_the_roof", "At the roof", "the bound resource is at 80 % of its peak or more",
+			"stop here, or do less work: fewer bytes (fusion, smaller types), fewer operations, a better algorithm; scheduling and occupancy gain little",
+			func(k *regime.Kernel) bool { return k.AtRoof }),
+		verdictRule("bandwidth_bound", "Bandwidth-bound", "a memory level is the bound, and not at its roof",
+			"move fewer or better-shaped bytes: smaller types, fused kernels, 16 bytes per lane and whole lines, larger tile_k, reuse in L2 (XCD swizzle of the workgroups)",
+			func(k *regime.Kernel) bool { return k.Regime == regime.Bandwidth && !k.AtRoof }),
+		verdictRule("compute_bound", "Compute-bound", "the matrix pipe, the VALU or instruction issue is the bound, and not at its roof",
+			"cut instructions that are not the work: address arithmetic, conversions, wait states; full-rate matrix shapes, packed forms; interleave the rest with the matrix instructions",
+			func(k *regime.Kernel) bool { return k.Regime == regime.Compute && !k.AtRoof }),
+	}
+}
+
+func verdictRule(id, title, fires, fix string, when func(*regime.Kernel) bool) Rule {
+	return Rule{
+		ID: id, Title: title, Kind: Verdict, Severity: finding.Info, Fires: fires, Fix: fix, Source: guide + ", section 0; thresholds: parameters of regime",
+		check: func(s *subject, _ *Rule) []hit {
+			if !when(s.k) {
+				return nil
+			}
+			return []hit{{text: s.k.Verdict}}
+		},
+	}
+}

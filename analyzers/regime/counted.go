@@ -1,0 +1,231 @@
+package regime
+
+import (
+	"fmt"
+	"slices"
+
+	"github.com/rocanalyze/rocanalyze/analyzers/counters"
+	"github.com/rocanalyze/rocanalyze/analyzers/l2"
+	"github.com/rocanalyze/rocanalyze/pkg/gpu"
+)
+
+// CounterMeasure is what one run under a counter profiler tells about a kernel.
+type CounterMeasure struct {
+	Counters *counters.Kernel
+	// L2 is nil without counters of L2 and memory.
+	L2 *l2.Kernel
+}
+
+// counted says which metric of the counters analyzer is the use of which
+// resource. The first that has a value counts.
+var counted = []struct {
+	resource string
+	regime   Regime
+	metrics  []string
+	// peak takes the share of a peak instead of the value.
+	peak bool
+}{
+	{resMatrix, Compute, []string{"mfma_util_pct"}, false},
+	{resVALU, Compute, []string{"valu_util_pct"}, false},
+	{resL2, Bandwidth, []string{"l2_bw_GBps"}, true},
+	{resLDS, Bandwidth, []string{"lds_util_pct"}, false},
+}
+
+// counterRuns adds every kernel of every run under a counter profiler.
+func (j *joiner) counterRuns() {
+	res, ok := j.p.ResultOf(counters.Analyzer).(*counters.Result)
+	if !ok {
+		return
+	}
+	memory, ok := j.p.ResultOf(l2.Analyzer).(*l2.Result)
+	if !ok {
+		memory = &l2.Result{}
+	}
+	for i := range res.Kernels {
+		c := &res.Kernels[i]
+		m := &CounterMeasure{Counters: c}
+		for n := range memory.Kernels {
+			x := &memory.Kernels[n]
+			if x.Name == c.Name && x.Run == c.Run && x.Machine == c.Machine {
+				m.L2 = x
+			}
+		}
+		k := j.kernel(c.Name, "", Shape{})
+		k.Counted = append(k.Counted, m)
+		k.Sources = append(k.Sources, Source{Kind: "counters", Path: c.Run})
+		if c.Machine != nil && k.Arch == "" {
+			k.Arch, k.Device = c.Machine.Arch(), c.Machine.Device
+		}
+	}
+}
+
+// counterFacts are the facts of one counter run.
+func (d *decider) counterFacts(m *CounterMeasure) facts {
+	f := facts{fill: 1}
+	for _, c := range counted {
+		if l, ok := m.level(c.resource, c.regime, c.metrics, c.peak); ok {
+			f.levels = append(f.levels, l)
+		}
+	}
+	if l, ok := d.traffic(m); ok {
+		f.levels = append(f.levels, l)
+	}
+	if v, ok := m.Counters.Metrics["dep_wait_pct_of_wave_cycles"]; ok && v.Value != nil {
+		f.waiting, f.waitingFrom = v.Value, "counters: "+v.Source
+	}
+	return f
+}
+
+// level makes a level of the first metric that has a value, or of one that
+// cannot be right.
+func (m *CounterMeasure) level(resource string, r Regime, metrics []string, peak bool) (Level, bool) {
+	for _, id := range metrics {
+		v, ok := m.Counters.Metrics[id]
+		if !ok {
+			continue
+		}
+		l := Level{Resource: resource, Regime: r, Basis: Measured, How: v.Source, Source: "counters of " + m.Counters.Run}
+		pct := v.Value
+		if peak {
+			pct = v.PctOfPeak
+		}
+		switch {
+		case pct != nil && *pct <= 100:
+			l.Pct = *pct
+			return l, true
+		case pct != nil:
+			l.Pct, l.Flag = *pct, overPeak(v)
+			return l, true
+		case v.Value == nil && v.Computed != nil && !peak:
+			l.Pct, l.Flag = *v.Computed, overPeak(v)
+			return l, true
+		}
+	}
+	return Level{}, false
+}
+
+func overPeak(v counters.Value) string {
+	if v.Note != "" {
+		return v.Note
+	}
+	return "more than the peak: the clock, the number of dies or the passes do not fit"
+}
+
+// traffic is what L2 and memory exchanged, in percent of the memory's peak.
+func (d *decider) traffic(m *CounterMeasure) (Level, bool) {
+	if m.L2 == nil || m.L2.Traffic == nil || m.L2.Traffic.PctOfPeak == nil {
+		return m.impossibleTraffic()
+	}
+	t := m.L2.Traffic
+	low, high := t.PctOfPeak.Low, t.PctOfPeak.High
+	l := Level{
+		Resource: resHBM, Regime: Bandwidth, Basis: Measured,
+		How:    fmt.Sprintf("bytes between L2 and memory / duration / %.0f GB/s", t.PeakGBps),
+		Source: "counters of " + m.Counters.Run + "; peak: " + t.PeakSource,
+	}
+	if mm := measuredMemory(m); mm != nil && t.PeakGBps > 0 && mm.Value > 0 {
+		low, high = low*t.PeakGBps/mm.Value, high*t.PeakGBps/mm.Value
+		l.How = fmt.Sprintf("bytes between L2 and memory / duration / %.0f GB/s, a measured peak (theoretical: %.0f GB/s)", mm.Value, t.PeakGBps)
+		l.Source = "counters of " + m.Counters.Run + "; peak: " + mm.Source
+	}
+	l.Pct = low
+	l.Streaming = slices.ContainsFunc(m.L2.Decisions, func(d l2.Decision) bool { return d.ID == "streaming" })
+	if high-low > sameRange {
+		l.How += fmt.Sprintf("; between %.0f and %.0f %%", low, high)
+		l.Undecided = low < d.bandwidth && high >= d.bandwidth
+		if low < d.bandwidth {
+			l.Pct = high
+		}
+	}
+	if l.Pct > 100 {
+		l.Flag = "more than memory can give: the MALL serves a part, or the passes do not fit"
+	}
+	return l, true
+}
+
+// impossibleTraffic is memory traffic above the memory's peak, which the
+// counters analyzer computed and does not call a value.
+func (m *CounterMeasure) impossibleTraffic() (Level, bool) {
+	machine := m.Counters.Machine
+	if machine == nil || machine.Memory == nil || machine.Memory.Value <= 0 {
+		return Level{}, false
+	}
+	l := Level{
+		Resource: resHBM, Regime: Bandwidth, Basis: Measured,
+		How: fmt.Sprintf("bytes between L2 and memory / duration / %.0f GB/s", machine.Memory.Value), Source: "counters of " + m.Counters.Run,
+	}
+	var sum float64
+	for _, id := range []string{"ea_read_GBps", "ea_write_GBps"} {
+		switch v := m.Counters.Metrics[id]; {
+		case v.Value != nil:
+			sum += *v.Value
+		case v.Computed != nil:
+			sum += *v.Computed
+			l.Flag = overPeak(v)
+		}
+	}
+	l.Pct = 100 * sum / machine.Memory.Value
+	return l, l.Flag != ""
+}
+
+// sameRange is the width in points below which a range is one value.
+const sameRange = 0.5
+
+// measuredMemory is the bandwidth that a roofline.csv beside the counters holds.
+func measuredMemory(m *CounterMeasure) *gpu.Peak {
+	if m.Counters.Machine == nil {
+		return nil
+	}
+	return m.Counters.Machine.Measured
+}
+
+// merged puts measured facts in place of a trace's.
+func merged(f, c facts) facts {
+	for _, l := range c.levels {
+		at := slices.IndexFunc(f.levels, func(o Level) bool { return o.Resource == l.Resource })
+		switch {
+		case at < 0:
+			f.levels = append(f.levels, l)
+		case l.Flag == "" && f.levels[at].Basis != Measured:
+			f.levels[at] = l
+		}
+	}
+	if f.waiting == nil {
+		f.waiting, f.waitingFrom = c.waiting, c.waitingFrom
+	}
+	return f
+}
+
+// disagreements are resources that a trace and counters see differently.
+func (d *decider) disagreements(f, c facts) []string {
+	var out []string
+	for _, l := range c.levels {
+		at := slices.IndexFunc(f.levels, func(o Level) bool { return o.Resource == l.Resource })
+		if at < 0 || l.Flag != "" {
+			continue
+		}
+		t := f.levels[at]
+		from, _ := d.from(t)
+		switch {
+		case t.Basis == UpperBound && t.Pct >= from && !l.Undecided && l.Pct < from:
+			out = append(out, fmt.Sprintf("the trace requests %s of HBM's peak, counters measured %.0f %%: caches serve the rest; the counters are believed", requestText(t.Pct), l.Pct))
+		case t.Basis == Traced && (t.Pct-l.Pct > disagreePoints || l.Pct-t.Pct > disagreePoints):
+			out = append(out, fmt.Sprintf("%s: %.0f %% in the trace, %.0f %% by counters; the counters are believed, they cover whole dispatches", resourceWords[t.Resource], t.Pct, l.Pct))
+		}
+	}
+	hbm := slices.IndexFunc(c.levels, func(l Level) bool { return l.Resource == resHBM && l.Flag == "" && !l.Undecided })
+	if hbm >= 0 && c.levels[hbm].Pct < d.bandwidth && len(f.waits) > 0 && isMemoryWait(f.waits[0].Kind) {
+		out = append(out, fmt.Sprintf("waves wait most for %s, yet HBM is at %.0f %% of its peak: latency, not bandwidth", kindWords[f.waits[0].Kind], c.levels[hbm].Pct))
+	}
+	return out
+}
+
+// disagreePoints is how far a sample of waves may be from the whole dispatch.
+const disagreePoints = 20
+
+func requestText(pct float64) string {
+	if pct > 100 {
+		return "more than 100 %"
+	}
+	return fmt.Sprintf("%.0f %%", pct)
+}

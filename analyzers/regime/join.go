@@ -1,0 +1,253 @@
+package regime
+
+import (
+	"cmp"
+	"slices"
+	"strings"
+
+	"github.com/rocanalyze/rocanalyze/analyzers/code"
+	"github.com/rocanalyze/rocanalyze/analyzers/hotspots"
+	"github.com/rocanalyze/rocanalyze/analyzers/occupancy"
+	"github.com/rocanalyze/rocanalyze/analyzers/replay"
+	"github.com/rocanalyze/rocanalyze/analyzers/trust"
+	"github.com/rocanalyze/rocanalyze/pkg/analysis"
+	"github.com/rocanalyze/rocanalyze/pkg/trace"
+)
+
+// joiner gathers the captures of each kernel.
+type joiner struct {
+	p       *analysis.Pass
+	kernels []*Kernel
+}
+
+// kernelSuffixes are what profilers append to a symbol.
+var kernelSuffixes = []string{" [clone .kd]", " (.kd)", ".kd"}
+
+func bare(name string) string {
+	for _, s := range kernelSuffixes {
+		name = strings.TrimSuffix(name, s)
+	}
+	return name
+}
+
+// kernel returns the joined kernel of a name and shape: the same name or
+// symbol, and no launch figure that both know and that differs.
+func (j *joiner) kernel(name, symbol string, s Shape) *Kernel {
+	if k := j.find(name, symbol, s); k != nil {
+		k.Shape.take(s)
+		if k.Symbol == "" {
+			k.Symbol = bare(symbol)
+		}
+		return k
+	}
+	k := &Kernel{Name: bare(name), Symbol: bare(symbol), Shape: s}
+	j.kernels = append(j.kernels, k)
+	return k
+}
+
+// find is kernel without making one; nil when there is none.
+func (j *joiner) find(name, symbol string, s Shape) *Kernel {
+	name, symbol = bare(name), bare(symbol)
+	for _, k := range j.kernels {
+		if named(k, name, symbol) && k.Shape.fits(s) {
+			return k
+		}
+	}
+	return nil
+}
+
+func named(k *Kernel, name, symbol string) bool {
+	mine := []string{k.Name, k.Symbol}
+	return name != "" && slices.Contains(mine, name) || symbol != "" && slices.Contains(mine, symbol)
+}
+
+// fits reports whether two shapes can be of one launch.
+func (s Shape) fits(o Shape) bool {
+	agree := func(a, b int64) bool { return a == 0 || b == 0 || a == b }
+	return agree(s.Workgroup, o.Workgroup) && agree(s.Grid, o.Grid)
+}
+
+// take fills in what only o knows.
+func (s *Shape) take(o Shape) {
+	for _, f := range [][2]*int64{{&s.Workgroup, &o.Workgroup}, {&s.Grid, &o.Grid}, {&s.Workgroups, &o.Workgroups}} {
+		if *f[0] == 0 {
+			*f[0] = *f[1]
+		}
+	}
+}
+
+// threadTraces adds every kernel of every thread trace.
+func (j *joiner) threadTraces() {
+	hot, ok := j.p.ResultOf(hotspots.Analyzer).(*hotspots.Result)
+	if !ok {
+		return
+	}
+	occ, ok := j.p.ResultOf(occupancy.Analyzer).(*occupancy.Result)
+	if !ok {
+		occ = &occupancy.Result{}
+	}
+	listings := j.p.ResultOf(code.Analyzer).(*code.Result).Listings
+	replays := j.p.ResultOf(replay.Analyzer).(*replay.Result).Replays
+	judged := j.p.ResultOf(trust.Analyzer).(*trust.Result).Traces
+	for i, tt := range j.p.Trace.ThreadTraces {
+		for k := range tt.Kernels {
+			h := hotOf(hot, tt, tt.Kernels[k])
+			if h == nil {
+				continue
+			}
+			m := &TraceMeasure{Trace: i, Kernel: k, Hot: h, Occupancy: occupancyOf(occ, tt.Path, h), Gates: judged[i].Kernels[k].Gates}
+			m.Device, m.DeviceSource, m.Assumed = deviceOf(tt.Agents, j.p.Device, string(h.Arch.Target))
+			m.clock()
+			m.bytes(tt, listings[i], replays[i])
+			m.fill()
+			m.HasMatrix = h.Coverage.MFMAExecuted > 0
+			j.addTrace(m)
+		}
+	}
+}
+
+// launches adds what kernel traces and code objects say about the occupancy of
+// kernels that were not traced. They become kernels of their own only where nothing else is
+// known: a kernel trace beside a thread trace lists the whole application.
+func (j *joiner) launches() {
+	occ, ok := j.p.ResultOf(occupancy.Analyzer).(*occupancy.Result)
+	if !ok {
+		return
+	}
+	alone := len(j.kernels) == 0
+	for i := range occ.Kernels {
+		o := &occ.Kernels[i]
+		if o.Source.Kind == "thread_trace" || o.Source.Kind == "kernel_trace" && o.Launch == nil {
+			continue
+		}
+		var s Shape
+		if o.Launch != nil {
+			s = Shape{Workgroup: product(o.Launch.Workgroup), Grid: product(o.Launch.WorkItems), Workgroups: o.Launch.Groups}
+		}
+		k := j.find(o.Name, o.Symbol, s)
+		if k == nil && alone {
+			k = j.kernel(o.Name, o.Symbol, s)
+		}
+		if k == nil || len(k.Traces) > 0 || k.Static != nil {
+			continue
+		}
+		k.Shape.take(s)
+		k.Static = o
+		k.Arch, k.Device = o.Arch, o.Device
+		k.Sources = append(k.Sources, Source{Kind: o.Source.Kind, Path: o.Source.Path})
+	}
+}
+
+// order puts the kernels that took the most time first. Where some have no
+// time, those with a verdict come before those without.
+func (j *joiner) order() {
+	timed := !slices.ContainsFunc(j.kernels, func(k *Kernel) bool { return k.Time == nil })
+	slices.SortStableFunc(j.kernels, func(a, b *Kernel) int {
+		byTime := cmp.Compare(totalNs(b), totalNs(a))
+		if timed {
+			return byTime
+		}
+		return cmp.Or(cmp.Compare(undecided(a), undecided(b)), byTime)
+	})
+}
+
+func totalNs(k *Kernel) int64 {
+	if k.Time == nil {
+		return 0
+	}
+	return k.Time.TotalNs
+}
+
+func undecided(k *Kernel) int {
+	if k.Regime == Inconclusive {
+		return 1
+	}
+	return 0
+}
+
+func (j *joiner) addTrace(m *TraceMeasure) {
+	h := m.Hot
+	k := j.kernel(h.Name, h.Symbol, shapeOf(h.Launch))
+	for i, o := range k.Traces {
+		if o.Hot.Path != h.Path {
+			continue
+		}
+		if m.worth() > o.worth() { // another code object's kernel of the same name
+			k.Traces[i] = m
+		}
+		return
+	}
+	k.Traces = append(k.Traces, m)
+	k.Sources = append(k.Sources, Source{Kind: "thread_trace", Path: h.Path, DispatchID: h.Dispatch})
+	if k.Arch == "" {
+		k.Arch = string(h.Arch.Target)
+	}
+	if k.Device == "" && m.Device != nil {
+		k.Device = m.Device.Name
+	}
+}
+
+// clock takes the clock of the trace; without one the device's highest, which
+// makes the memory's share per clock the smallest.
+func (m *TraceMeasure) clock() {
+	switch {
+	case m.Hot.Machine.ClockMHz != nil:
+		m.ClockMHz = *m.Hot.Machine.ClockMHz
+	case m.Device != nil:
+		m.ClockMHz = m.Device.MaxMHz
+	}
+}
+
+func shapeOf(l *hotspots.Launch) Shape {
+	var s Shape
+	if l == nil {
+		return s
+	}
+	s.Workgroup, s.Grid = product(l.Workgroup), product(l.Grid)
+	if l.Workgroups != nil {
+		s.Workgroups = *l.Workgroups
+	}
+	return s
+}
+
+// product multiplies extents; 0 when there are none or they do not fit.
+func product(v []int64) int64 {
+	if len(v) == 0 {
+		return 0
+	}
+	n := int64(1)
+	for _, x := range v {
+		if x <= 0 || x > 1<<62/n {
+			return 0
+		}
+		n *= x
+	}
+	return n
+}
+
+// hotOf finds a kernel of a trace among the ranked ones. A trace may hold several
+// of one symbol: size and sums tell them apart.
+func hotOf(r *hotspots.Result, tt *trace.ThreadTrace, kn trace.Kernel) *hotspots.Kernel {
+	var sums trace.Counts
+	for row := kn.First; row < kn.Last; row++ {
+		sums.Add(tt.Code[row].Counts)
+	}
+	for i := range r.Kernels {
+		k := &r.Kernels[i]
+		if k.Path == tt.Path && k.Symbol == kn.Symbol && k.Name == kn.Name() && k.Coverage.Total == kn.Last-kn.First &&
+			k.Totals.Hits == sums.Hits && k.Totals.LatencyCycles == sums.LatencyCycles {
+			return k
+		}
+	}
+	return nil
+}
+
+func occupancyOf(r *occupancy.Result, path string, h *hotspots.Kernel) *occupancy.Kernel {
+	for i := range r.Kernels {
+		k := &r.Kernels[i]
+		if k.Source.Kind == "thread_trace" && k.Source.Path == path && k.Symbol == h.Symbol && k.Name == h.Name {
+			return k
+		}
+	}
+	return nil
+}

@@ -1,0 +1,80 @@
+package regime
+
+import (
+	"fmt"
+)
+
+// Names of resources.
+const (
+	resMatrix = "matrix"
+	resVALU   = "valu"
+	resIssue  = "issue"
+	resHBM    = "hbm"
+	resMALL   = "mall"
+	resL2     = "l2"
+	resLDS    = "lds"
+)
+
+// resourceWords names a resource in a sentence.
+var resourceWords = map[string]string{
+	resMatrix: "matrix pipe", resVALU: "VALU issue", resIssue: "instruction issue",
+	resHBM: "HBM", resMALL: "MALL", resL2: "L2", resLDS: "LDS",
+}
+
+// levels turns the measures of a trace into utilisations of the device: what
+// the traced SIMDs show, times the share of the CUs that run waves.
+func (m *TraceMeasure) levels() []Level {
+	var out []Level
+	busy := func(resource string, r Regime, local *float64, how, source string) {
+		if local == nil {
+			return
+		}
+		l := Level{Resource: resource, Regime: r, Pct: *local * m.Fill, Basis: Traced, How: how, Source: source}
+		if m.Fill < 1 {
+			l.How += fmt.Sprintf(" = %.1f %%, x %.2f of the CUs in use (%s)", *local, m.Fill, m.FillSource)
+		}
+		if l.Pct > 100 {
+			l.Flag = "more than the peak: the waves of the trace are not whole, or the clock of the window is wrong"
+		}
+		out = append(out, l)
+	}
+	if u := m.Hot.Utilisation; u != nil {
+		if m.HasMatrix {
+			busy(resMatrix, Compute, u.MFMAPct, "executions x cycles of the matrix instructions / windows of the traced SIMDs", "code.json, wave files, matrix instruction table")
+		}
+		busy(resVALU, Compute, u.VALUIssuePct, "cycles in which a resident wave issues to the VALU / cycles with a wave resident", "wave files")
+		busy(resIssue, Compute, u.IssuePct, "cycles in which a resident wave issues / cycles with a wave resident", "wave files")
+	}
+	if l, ok := m.memory(); ok {
+		out = append(out, l)
+	}
+	busy(resLDS, Bandwidth, m.LDSPct, "bytes of LDS instructions, 64 lanes each, per clock and CU / the LDS peak", "code.json, wave files, architecture table")
+	return out
+}
+
+// memory is the upper bound of HBM's use: the bytes that are requested, in the
+// traced window or over the whole dispatch, whichever is the lower bound.
+func (m *TraceMeasure) memory() (Level, bool) {
+	if m.WindowRatio == nil && m.DispatchRatio == nil {
+		return Level{}, false
+	}
+	l := Level{Resource: resHBM, Regime: Bandwidth, Basis: UpperBound}
+	if m.WindowRatio != nil {
+		_, share, _ := hbmShare(m.Device, m.ClockMHz)
+		l.Pct = 100 * *m.WindowRatio * m.Fill
+		l.How = fmt.Sprintf("%.1f B/clk/CU requested in the window / %.1f (%s)", *m.BytesPerClockCU, *m.HBMShare, share)
+		if m.Fill < 1 {
+			l.How += fmt.Sprintf(", x %.2f of the CUs in use (%s)", m.Fill, m.FillSource)
+		}
+		l.Source = "code.json, wave files, device table"
+	}
+	if m.DispatchRatio != nil && (m.WindowRatio == nil || 100**m.DispatchRatio < l.Pct) {
+		l.Pct = 100 * *m.DispatchRatio
+		l.How = fmt.Sprintf("bytes requested per wave x %d waves / %.2f us / %g GB/s", *m.Hot.Waves.InDispatch, *m.Hot.Launch.DurationNs/1000, m.Device.MemoryGBps)
+		l.Source = "code.json, kernel_trace.csv, device table"
+	}
+	if l.Pct > 100 {
+		l.Flag = "more is requested than memory can give: caches serve a part"
+	}
+	return l, true
+}

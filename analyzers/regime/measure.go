@@ -1,0 +1,147 @@
+package regime
+
+import (
+	"strings"
+
+	"github.com/rocanalyze/rocanalyze/analyzers/code"
+	"github.com/rocanalyze/rocanalyze/analyzers/replay"
+	"github.com/rocanalyze/rocanalyze/pkg/gpu"
+	"github.com/rocanalyze/rocanalyze/pkg/isa"
+	"github.com/rocanalyze/rocanalyze/pkg/trace"
+)
+
+// lanesOf is the wave size: 64 on gfx9; later generations have two, and the
+// agent table's is taken, else 0.
+func lanesOf(tt *trace.ThreadTrace) float64 {
+	if tt.GfxMajor == 9 {
+		return 64
+	}
+	for i := range tt.Agents {
+		if n := whole(tt.Agents[i].WaveSize); n > 0 {
+			return float64(n)
+		}
+	}
+	return 0
+}
+
+// isVectorMemory says which instructions request bytes from memory.
+func isVectorMemory(c isa.Class) bool {
+	switch c {
+	case isa.VMEMLoad, isa.VMEMStore, isa.VMEMAtomic, isa.VMEMToLDS, isa.VMEMFromLDS,
+		isa.FlatLoad, isa.FlatStore, isa.FlatAtomic, isa.ScratchLoad, isa.ScratchStore:
+		return true
+	}
+	return false
+}
+
+// requested sums the bytes that all traced waves of kernel kn asked for: of
+// memory, and of LDS by read width class.
+type requested struct {
+	memory float64
+	// wideRead are reads of 8 and 16 bytes per lane, other all other reads and
+	// writes: their peaks differ on gfx950.
+	wideRead, otherLDS float64
+}
+
+func requestedBytes(tt *trace.ThreadTrace, kn trace.Kernel, l *code.Listing) requested {
+	var r requested
+	lanes := lanesOf(tt)
+	for row := kn.First; row < kn.Last; row++ {
+		in := &l.Insts[row]
+		n := float64(tt.Code[row].Hits) * lanes * float64(in.BytesPerLane)
+		switch {
+		case isVectorMemory(in.Class):
+			r.memory += n
+			if in.Class == isa.VMEMToLDS {
+				r.otherLDS += n
+			}
+		case in.Class == isa.LDSRead && (in.BytesPerLane == 8 || in.BytesPerLane == 16):
+			r.wideRead += n
+		case in.Class == isa.LDSRead, in.Class == isa.LDSWrite, in.Class == isa.LDSAtomic, in.Class == isa.LDSTranspose:
+			r.otherLDS += n
+		}
+	}
+	return r
+}
+
+// windowCycles sums, over the traced CUs, the time from first wave begin to
+// last wave end.
+func windowCycles(simds []replay.SIMD) float64 {
+	type cu struct{ se, cu int }
+	first, last := map[cu]int64{}, map[cu]int64{}
+	for _, s := range simds {
+		id := cu{s.SE, s.CU}
+		if f, ok := first[id]; !ok || s.First < f {
+			first[id] = s.First
+		}
+		last[id] = max(last[id], s.Last)
+	}
+	var sum int64
+	for id := range first {
+		sum += last[id] - first[id]
+	}
+	return float64(sum)
+}
+
+// bytes fills in what the trace requested, against the peaks of its device. A
+// CU's requests in a window are known only where all of its SIMDs are traced:
+// gfx9.
+func (m *TraceMeasure) bytes(tt *trace.ThreadTrace, l *code.Listing, r *replay.Replay) {
+	window := windowCycles(r.SIMDs)
+	if window <= 0 || lanesOf(tt) == 0 {
+		return
+	}
+	req := requestedBytes(tt, tt.Kernels[m.Kernel], l)
+	m.RequestedBytes = &req.memory
+	m.dispatchRatio(req.memory)
+	if tt.GfxMajor != 9 {
+		return
+	}
+	m.BytesPerClockCU = new(req.memory / window)
+	if a, err := gpu.ArchByName(string(l.Arch.ParseTarget())); err == nil && a.LDSReadBytes > 0 && a.LDSWriteBytes > 0 {
+		m.LDSPct = new(100 * (req.wideRead/float64(a.LDSReadBytes) + req.otherLDS/float64(a.LDSWriteBytes)) / window)
+	}
+	if share, _, ok := hbmShare(m.Device, m.ClockMHz); ok {
+		m.HBMShare = &share
+		m.WindowRatio = new(*m.BytesPerClockCU / share)
+	}
+}
+
+// dispatchRatio scales the bytes of the traced waves to all waves of the
+// dispatch, and divides by its duration and the memory's peak.
+func (m *TraceMeasure) dispatchRatio(bytes float64) {
+	h := m.Hot
+	if h.Launch == nil || h.Launch.DurationNs == nil || h.Waves == nil || h.Waves.InDispatch == nil ||
+		h.Waves.Sampled == 0 || m.Device == nil || m.Device.MemoryGBps <= 0 {
+		return
+	}
+	all := bytes / float64(h.Waves.Sampled) * float64(*h.Waves.InDispatch)
+	m.DispatchRatio = new(all / *h.Launch.DurationNs / m.Device.MemoryGBps) // 1 B/ns is 1 GB/s
+}
+
+// fill is the share of the CUs that run waves: those of the traced engines that
+// ever held one, times the share of the rounds of workgroups in which they do.
+func (m *TraceMeasure) fill() {
+	m.Fill = 1
+	o := m.Hot.Machine.Occupancy
+	l := m.launch()
+	switch {
+	case o != nil && o.FillPct != nil:
+		m.Fill, m.FillSource = min(*o.FillPct/100, 1), "occupancy.json, agent table"
+	case l != nil:
+		m.Fill, m.FillSource = min(1, float64(l.Workgroups)/float64(l.Units)), "kernel_trace.csv"
+	}
+	if l != nil && l.Rounds > 1 {
+		last := l.Workgroups - (l.Rounds-1)*l.Slots
+		m.FillSource = strings.TrimPrefix(m.FillSource+", rounds of workgroups", ", ")
+		m.Fill *= (float64(l.Rounds-1) + min(1, float64(last)/float64(l.Units))) / float64(l.Rounds)
+	}
+}
+
+// launch is the launch shape where it and the occupancy are known.
+func (m *TraceMeasure) launch() *gpu.LaunchShape {
+	if m.Occupancy == nil || m.Occupancy.Launch == nil {
+		return nil
+	}
+	return m.Occupancy.Launch.LaunchShape
+}

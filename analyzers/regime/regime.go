@@ -1,0 +1,73 @@
+// Package regime is the analyzer that joins what the inputs hold about each
+// kernel and decides what bounds it, how sure that is, and on which numbers.
+package regime
+
+import (
+	_ "embed"
+
+	"github.com/rocanalyze/rocanalyze/analyzers/code"
+	"github.com/rocanalyze/rocanalyze/analyzers/counters"
+	"github.com/rocanalyze/rocanalyze/analyzers/hotspots"
+	"github.com/rocanalyze/rocanalyze/analyzers/kernels"
+	"github.com/rocanalyze/rocanalyze/analyzers/l2"
+	"github.com/rocanalyze/rocanalyze/analyzers/occupancy"
+	"github.com/rocanalyze/rocanalyze/analyzers/replay"
+	"github.com/rocanalyze/rocanalyze/analyzers/trust"
+	"github.com/rocanalyze/rocanalyze/pkg/analysis"
+)
+
+//go:embed doc.md
+var doc string
+
+// Names of the parameters.
+const (
+	paramCompute   = "compute_pct"
+	paramLikely    = "likely_pct"
+	paramBandwidth = "bandwidth_pct"
+	paramStreaming = "streaming_pct"
+	paramWaiting   = "waiting_pct"
+	paramRoof      = "roof_pct"
+	paramMixed     = "mixed_points"
+	paramNotMemory = "not_memory_pct"
+	paramTail      = "tail_loss_pct"
+)
+
+// Analyzer returns a *Result.
+var Analyzer = &analysis.Analyzer{
+	Name: "regime",
+	Doc:  doc,
+	Requires: []*analysis.Analyzer{
+		code.Analyzer, replay.Analyzer, trust.Analyzer, hotspots.Analyzer, occupancy.Analyzer,
+		counters.Analyzer, l2.Analyzer, kernels.Analyzer,
+	},
+	Params: []analysis.Param{
+		{Name: paramCompute, Default: 70, Unit: "%", Doc: "matrix or VALU utilisation, or issue utilisation, from which a kernel is compute-bound (FlyDSL kernel tuning guide, section 0)"},
+		{Name: paramLikely, Default: 60, Unit: "%", Doc: "matrix or VALU utilisation from which it is likely compute-bound; below it a resource is not the bound (Nsight Compute SpeedOfLight: latency below 60)"},
+		{Name: paramBandwidth, Default: 60, Unit: "%", Doc: "share of a memory level's peak from which a kernel is bandwidth-bound: clean streaming reaches 50 to 60 % of HBM's peak and more"},
+		{Name: paramStreaming, Default: 50, Unit: "%", Doc: "share of HBM's theoretical peak from which a kernel that streams, by its L2 counters, is likely bandwidth-bound"},
+		{Name: paramWaiting, Default: 40, Unit: "%", Doc: "share of wave cycles spent waiting from which a kernel without a busy resource is latency-bound"},
+		{Name: paramRoof, Default: 80, Unit: "%", Doc: "utilisation from which the bound resource counts as being at its roof (Nsight Compute SpeedOfLight)"},
+		{Name: paramMixed, Default: 10, Unit: "points", Doc: "two resources closer than this bound the kernel together (Nsight Compute SpeedOfLight: balanced)"},
+		{Name: paramNotMemory, Default: 30, Unit: "%", Doc: "requested bytes below this share of HBM's peak prove that HBM is not the bound, caches or not"},
+		{Name: paramTail, Default: 20, Unit: "%", Doc: "a last round of workgroups in which CUs stay idle for at least this share of the whole time is the bound of a kernel that nothing else bounds"},
+	},
+	Run: run,
+}
+
+func run(p *analysis.Pass) (any, error) {
+	j := &joiner{p: p}
+	j.threadTraces()
+	j.counterRuns()
+	j.runs()
+	j.launches()
+	res := &Result{Kernels: []Kernel{}}
+	for _, k := range j.kernels {
+		d := decider{limits: limitsOf(p), k: k}
+		d.decide()
+	}
+	j.order()
+	for _, k := range j.kernels {
+		res.Kernels = append(res.Kernels, *k)
+	}
+	return res, nil
+}

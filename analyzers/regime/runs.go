@@ -1,0 +1,113 @@
+package regime
+
+import (
+	"fmt"
+	"slices"
+
+	"github.com/rocanalyze/rocanalyze/analyzers/kernels"
+)
+
+// Time is a kernel's share of the GPU time of the runs.
+type Time struct {
+	Calls    int64   `json:"calls"`
+	TotalNs  int64   `json:"total_ns"`
+	MeanNs   float64 `json:"mean_ns"`
+	SharePct float64 `json:"share_pct"`
+	// CumulativePct is the share of this kernel and all longer ones.
+	CumulativePct float64 `json:"cumulative_pct"`
+	// MaxSpeedup is Amdahl's bound on the summed kernel time when this kernel
+	// takes none; absent when nothing else ran.
+	MaxSpeedup *float64 `json:"max_speedup,omitempty"`
+	// Matters is set for the kernels that make up 90 % of the time.
+	Matters bool `json:"matters"`
+}
+
+// mattersPct is the share of the GPU time whose kernels get a verdict.
+const mattersPct = 90
+
+// runs adds the kernels of databases and other lists of dispatches, by time. A
+// kernel trace beside a thread trace only gives the traced kernels their time,
+// and several of them, of different runs, not even that.
+func (j *joiner) runs() {
+	res, ok := j.p.ResultOf(kernels.Analyzer).(*kernels.Result)
+	if !ok {
+		return
+	}
+	whole := len(j.kernels) == 0 || slices.ContainsFunc(res.Runs, func(r kernels.Run) bool { return r.Kind != "kernel_trace" })
+	if !whole && len(res.Runs) > 1 {
+		return
+	}
+	before := 0.0
+	for i := range res.Kernels {
+		r := &res.Kernels[i]
+		shape := longest(r.Shapes)
+		k := j.anyShape(r)
+		if k == nil && !whole {
+			before += r.SharePct
+			continue
+		}
+		if k == nil {
+			k = j.kernel(r.Name, r.Symbol, shape)
+		}
+		if k.Time == nil {
+			k.Time = &Time{}
+			k.Sources = append(k.Sources, Source{Kind: "dispatches", Path: runPath(res)})
+		}
+		t := k.Time
+		t.Matters = t.Matters || before < mattersPct && !r.Runtime
+		before += r.SharePct
+		t.Calls += r.Calls
+		t.TotalNs += r.TotalNs
+		t.SharePct += r.SharePct
+		t.CumulativePct = before
+		t.MeanNs = float64(t.TotalNs) / float64(max(t.Calls, 1))
+		t.MaxSpeedup = r.MaxSpeedup
+		if len(r.Agents) > 0 && k.Arch == "" {
+			k.Arch, k.Device = r.Agents[0].Gfx, r.Agents[0].Product
+		}
+	}
+}
+
+// anyShape finds a kernel of one of the shapes of a row.
+func (j *joiner) anyShape(r *kernels.Row) *Kernel {
+	for i := range r.Shapes {
+		s := &r.Shapes[i]
+		if k := j.find(r.Name, r.Symbol, Shape{Workgroup: product(s.Workgroup), Grid: product(s.Grid)}); k != nil {
+			return k
+		}
+	}
+	if len(r.Shapes) == 0 {
+		return j.find(r.Name, r.Symbol, Shape{})
+	}
+	return nil
+}
+
+// runPath names the first source, and how many more there are.
+func runPath(r *kernels.Result) string {
+	switch n := len(r.Runs); n {
+	case 0:
+		return "statistics tables"
+	case 1:
+		return r.Runs[0].Path
+	default:
+		return fmt.Sprintf("%s and %d more", r.Runs[0].Path, n-1)
+	}
+}
+
+// longest is the shape that took the most time.
+func longest(shapes []kernels.Shape) Shape {
+	var out Shape
+	var most int64 = -1
+	for i := range shapes {
+		s := &shapes[i]
+		if s.TotalNs <= most {
+			continue
+		}
+		most = s.TotalNs
+		out = Shape{Workgroup: product(s.Workgroup), Grid: product(s.Grid)}
+		if s.Workgroups != nil {
+			out.Workgroups = *s.Workgroups
+		}
+	}
+	return out
+}

@@ -1,0 +1,87 @@
+package regime
+
+import (
+	"cmp"
+	"slices"
+
+	"github.com/rocanalyze/rocanalyze/analyzers/hotspots"
+	"github.com/rocanalyze/rocanalyze/analyzers/stalls"
+)
+
+// Kinds of waiting, the subtypes of latency.
+const (
+	waitVMEM       = "vmem"
+	waitStore      = "store"
+	waitLDS        = "lds"
+	waitCrossLane  = "cross_lane"
+	waitSMEM       = "smem"
+	waitLGKM       = "lds_or_smem"
+	waitBarrier    = "barrier"
+	waitDependency = "dependency"
+	waitIssue      = "issue"
+	waitOther      = "other"
+)
+
+// kindOf groups stall classes by the remedy's direction.
+var kindOf = map[stalls.Class]string{
+	stalls.VMEMWait: waitVMEM, stalls.VMEMToLDSWait: waitVMEM,
+	stalls.StoreWait: waitStore, stalls.StoreDrain: waitStore, stalls.End: waitStore,
+	stalls.LDSWait: waitLDS, stalls.CrossLaneWait: waitCrossLane,
+	stalls.SMEMWait: waitSMEM, stalls.LGKMWait: waitLGKM, stalls.Barrier: waitBarrier,
+	stalls.MFMADependency: waitDependency, stalls.ALUWait: waitDependency, stalls.Bubble: waitDependency, stalls.VALU: waitDependency,
+	stalls.VMEMIssue: "vmem_issue", stalls.LDSIssue: "lds_issue", stalls.SMEMIssue: waitIssue, stalls.MFMAIssue: "matrix_issue",
+	stalls.SALU: waitIssue, stalls.Branch: waitIssue,
+}
+
+// kindWords names a kind in a sentence.
+var kindWords = map[string]string{
+	waitVMEM: "loads from memory", waitStore: "stores", waitLDS: "LDS", waitCrossLane: "cross-lane operations",
+	waitSMEM: "scalar loads", waitLGKM: "LDS or scalar loads", waitBarrier: "barriers",
+	waitDependency: "results of earlier instructions", waitIssue: "the issue of instructions", waitOther: "others",
+	"vmem_issue": "a full memory pipe", "lds_issue": "a full LDS pipe", "matrix_issue": "the matrix pipe",
+}
+
+// isMemoryWait says which kinds bandwidth could be behind.
+func isMemoryWait(kind string) bool {
+	return kind == waitVMEM || kind == waitStore || kind == "vmem_issue"
+}
+
+// waitsOf shares the waiting time of a traced kernel out by kind: stall by its
+// classes, and the drain at s_endpgm with the stores.
+func waitsOf(h *hotspots.Kernel) []Wait {
+	if h.Waiting == nil || h.Waiting.Cycles <= 0 {
+		return nil
+	}
+	cycles := map[string]int64{}
+	for _, s := range h.Stalls {
+		kind := kindOf[s.Class]
+		if kind == "" {
+			kind = waitOther
+		}
+		cycles[kind] += s.StallCycles
+	}
+	if h.Waiting.DrainCycles > 0 {
+		cycles[waitStore] += h.Waiting.DrainCycles
+	}
+	var out []Wait
+	for kind, n := range cycles {
+		if n > 0 {
+			out = append(out, Wait{kind, 100 * float64(n) / float64(h.Waiting.Cycles)})
+		}
+	}
+	slices.SortFunc(out, func(a, b Wait) int {
+		return cmp.Or(cmp.Compare(b.SharePct, a.SharePct), cmp.Compare(a.Kind, b.Kind))
+	})
+	return out
+}
+
+// memoryWaitPct is the share of the waiting that bandwidth could be behind.
+func memoryWaitPct(ws []Wait) float64 {
+	var sum float64
+	for _, w := range ws {
+		if isMemoryWait(w.Kind) {
+			sum += w.SharePct
+		}
+	}
+	return sum
+}

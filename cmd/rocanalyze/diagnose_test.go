@@ -1,0 +1,127 @@
+package main
+
+import (
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/rocanalyze/rocanalyze/analyzers/advice"
+	"github.com/rocanalyze/rocanalyze/analyzers/regime"
+	"github.com/rocanalyze/rocanalyze/pkg/analysis"
+)
+
+const realTraces = "../../../shared/data/att"
+
+var confidences = []string{"none", "low", "medium", "high"}
+
+// judgeTraced returns the verdict on the traced kernel of some paths.
+func judgeTraced(t *testing.T, paths ...string) advice.Kernel {
+	t.Helper()
+	d, err := (&app{}).judge(t.Context(), paths, analysis.Options{Workers: 2, Params: map[string]float64{}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, k := range d.res.Kernels {
+		if len(k.Traces) > 0 {
+			return k
+		}
+	}
+	t.Fatalf("no traced kernel in %v", paths)
+	return advice.Kernel{}
+}
+
+// More evidence on a real capture never lowers the confidence, and never turns
+// one verdict into another without saying why.
+func TestEvidenceAddsUp(t *testing.T) {
+	if _, err := os.Stat(realTraces); err != nil {
+		t.Skipf("no real captures at %s", realTraces)
+	}
+	databases := filepath.Join(realTraces, "../rocpd/real")
+	for _, name := range []string{"flash_attn_func", "hgemm_splitk", "layernorm", "vec_add", "topk_gating_softmax", "blockscale_preshuffle_gemm"} {
+		t.Run(name, func(t *testing.T) {
+			dirs, err := filepath.Glob(filepath.Join(realTraces, name, "ui_output_*"))
+			if err != nil || len(dirs) != 1 {
+				t.Fatalf("%v, %v", dirs, err)
+			}
+			bare := t.TempDir()
+			if err := os.CopyFS(filepath.Join(bare, filepath.Base(dirs[0])), os.DirFS(dirs[0])); err != nil {
+				t.Fatal(err)
+			}
+			steps := []advice.Kernel{judgeTraced(t, bare), judgeTraced(t, filepath.Join(realTraces, name))}
+			db := filepath.Join(databases, "real_mi350x_"+name+".db")
+			if _, err := os.Stat(db); err == nil {
+				steps = append(steps, judgeTraced(t, filepath.Join(realTraces, name), db))
+			}
+			for i := 1; i < len(steps); i++ {
+				was, is := steps[i-1], steps[i]
+				if slices.Index(confidences, string(is.Confidence)) < slices.Index(confidences, string(was.Confidence)) {
+					t.Errorf("confidence falls from %s to %s", was.Confidence, is.Confidence)
+				}
+				if was.Regime != regime.Inconclusive && is.Regime != was.Regime && len(is.Contradictions) == 0 {
+					t.Errorf("%s becomes %s without a reason", was.Verdict, is.Verdict)
+				}
+			}
+			if slices.Index(confidences, string(steps[1].Confidence)) <= slices.Index(confidences, string(steps[0].Confidence)) {
+				t.Errorf("the companions do not raise the confidence: %s, %s", steps[0].Confidence, steps[1].Confidence)
+			}
+		})
+	}
+}
+
+// The 90 % of the GPU time that get a verdict are the longest kernels.
+func TestMattersByTime(t *testing.T) {
+	d, err := (&app{}).judge(t.Context(), []string{"../../fixtures/rocpd/train"}, analysis.Options{Workers: 2, Params: map[string]float64{}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	sum, last := 0.0, int64(1<<62)
+	for _, k := range d.res.Kernels {
+		if k.Time == nil || k.Time.TotalNs > last {
+			t.Fatalf("%s: time %+v behind %d ns", k.Name, k.Time, last)
+		}
+		if runtime := strings.HasPrefix(k.Name, "__amd_rocclr"); k.Time.Matters != (sum < 90 && !runtime) {
+			t.Errorf("%s: matters %v at %.1f %%", k.Name, k.Time.Matters, sum)
+		}
+		sum += k.Time.SharePct
+		last = k.Time.TotalNs
+	}
+	if sum < 99.9 || sum > 100.1 {
+		t.Errorf("shares sum to %g %%", sum)
+	}
+}
+
+func TestAssignments(t *testing.T) {
+	for text, want := range map[string]string{
+		"vmem_wait.share_pct=7":          "advice.vmem_wait.share_pct",
+		" vmem_wait.share_pct = 7 ":      "advice.vmem_wait.share_pct",
+		"advice.vmem_wait.share_pct=7":   "advice.vmem_wait.share_pct",
+		"regime.compute_pct=7":           "regime.compute_pct",
+		"trust.coverage_pct=7":           "trust.coverage_pct",
+		"compute_pct=7":                  "",
+		"vmem_wait.share_pct":            "",
+		"vmem_wait.share_pct=":           "",
+		"vmem_wait.share_pct=NaN":        "",
+		"vmem_wait.share_pct=+Inf":       "",
+		"=7":                             "",
+		"advice.advice.vmem_wait.share=": "",
+	} {
+		name, value, err := assignment(text)
+		if name != want || (err == nil) != (want != "") || want != "" && value != 7 {
+			t.Errorf("%q: %q, %g, %v", text, name, value, err)
+		}
+	}
+}
+
+func FuzzAssignment(f *testing.F) {
+	for _, s := range []string{"vmem_wait.share_pct=7", "regime.compute_pct=1e9", "=", "a=b=c", "x\x00=1"} {
+		f.Add(s)
+	}
+	f.Fuzz(func(t *testing.T, s string) {
+		name, value, err := assignment(s)
+		if err == nil && (name == "" || value != value) {
+			t.Errorf("%q gives %q, %g", s, name, value)
+		}
+	})
+}
