@@ -115,3 +115,18 @@ func TestNamesAreQuoted(t *testing.T) {
 		}
 	}
 }
+
+// A trace may hold two kernels of one name, of two code objects: the one that
+// ran is judged.
+func TestSameNameTwice(t *testing.T) {
+	tr := traced(row{"s_endpgm", 0, 0, 0}, row{"global_load_dword v1, v0, s[2:3]", 4, 16, 0}, row{"s_waitcnt vmcnt(0)", 4, 4000, 4000}, row{"s_endpgm", 4, 16, 0})
+	tr.ThreadTraces[0].Kernels = []trace.Kernel{{Symbol: "k", First: 0, Last: 1}, {Symbol: "k", CodeObject: 2, First: 1, Last: 4}}
+	out, err := analysis.Run(t.Context(), tr, analysis.Options{Device: "gfx950", Params: map[string]float64{"occupancy.allow_unknown_gpu": 1}}, advice.Analyzer)
+	if err != nil {
+		t.Fatal(err)
+	}
+	ks := out.Result(advice.Analyzer).(*advice.Result).Kernels
+	if len(ks) != 1 || len(ks[0].Sources) != 1 || strings.Contains(ks[0].Verdict, "no traced wave") || find(ks[0], "vmem_wait") == nil {
+		t.Fatalf("%d kernels, first: %s, %+v", len(ks), ks[0].Verdict, ks[0].Findings)
+	}
+}

@@ -172,7 +172,8 @@ func (j *joiner) addTrace(m *TraceMeasure) {
 		if o.Hot.Path != h.Path {
 			continue
 		}
-		if m.worth() > o.worth() { // another code object's kernel of the same name
+		// Another code object's kernel of the same name: the one that ran counts.
+		if cmp.Or(cmp.Compare(m.worth(), o.worth()), cmp.Compare(h.Totals.LatencyCycles, o.Hot.Totals.LatencyCycles)) > 0 {
 			k.Traces[i] = m
 		}
 		return

@@ -142,16 +142,14 @@ type Missing string
 
 // The kinds of evidence that a capture can add.
 const (
-	MissingTrace    Missing = "thread_trace"
-	MissingWaves    Missing = "wave_files"
-	MissingWork     Missing = "working_waves"
-	MissingMemory   Missing = "memory_counters"
-	MissingCompute  Missing = "compute_counters"
-	MissingWaits    Missing = "wait_counters"
-	MissingLaunch   Missing = "kernel_trace"
-	MissingDevice   Missing = "device"
-	MissingSource   Missing = "debug_info"
-	MissingDuration Missing = "durations"
+	MissingTrace   Missing = "thread_trace"
+	MissingWaves   Missing = "wave_files"
+	MissingWork    Missing = "working_waves"
+	MissingMemory  Missing = "memory_counters"
+	MissingCompute Missing = "compute_counters"
+	MissingLaunch  Missing = "kernel_trace"
+	MissingDevice  Missing = "device"
+	MissingSource  Missing = "debug_info"
 )
 
 // TraceMeasure is what one thread trace tells about a kernel.

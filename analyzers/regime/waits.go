@@ -41,6 +41,30 @@ var kindWords = map[string]string{
 	"vmem_issue": "a full memory pipe", "lds_issue": "a full LDS pipe", "matrix_issue": "the matrix pipe",
 }
 
+// WaitKind is a kind of waiting, as in Wait.Kind and the subtype of latency.
+type WaitKind struct {
+	Kind string
+	// Words name what is waited for, Classes the stall classes that it sums.
+	Words   string
+	Classes []stalls.Class
+}
+
+// WaitKinds lists the kinds of waiting by name.
+func WaitKinds() []WaitKind {
+	var out []WaitKind
+	for kind, words := range kindWords {
+		k := WaitKind{Kind: kind, Words: words}
+		for _, c := range stalls.Classes {
+			if kindOf[c.Class] == kind || kindOf[c.Class] == "" && kind == waitOther {
+				k.Classes = append(k.Classes, c.Class)
+			}
+		}
+		out = append(out, k)
+	}
+	slices.SortFunc(out, func(a, b WaitKind) int { return cmp.Compare(a.Kind, b.Kind) })
+	return out
+}
+
 // isMemoryWait says which kinds bandwidth could be behind.
 func isMemoryWait(kind string) bool {
 	return kind == waitVMEM || kind == waitStore || kind == "vmem_issue"

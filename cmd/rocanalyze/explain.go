@@ -17,7 +17,8 @@ import (
 // topic is one entry of the glossary.
 type topic struct {
 	Name string `json:"topic"`
-	// Kind is "regime", "limiter", "stall class", "counter metric" or "rule".
+	// Kind is "regime", "subtype of latency", "limiter", "stall class",
+	// "counter metric", "counter" or "rule".
 	Kind   string `json:"kind"`
 	Text   string `json:"text"`
 	Fix    string `json:"what_to_do,omitempty"`
@@ -131,6 +132,15 @@ func regimes() []topic {
 // topics lists the glossary.
 func topics() []topic {
 	out := append(regimes(), limiters()...)
+	for _, k := range regime.WaitKinds() {
+		var classes []string
+		for _, c := range k.Classes {
+			classes = append(classes, string(c))
+		}
+		if !slices.Contains(classes, k.Kind) {
+			out = append(out, topic{Name: k.Kind, Kind: "subtype of latency", Text: "Waves wait most for " + k.Words + ": the sum of " + strings.Join(classes, ", ") + ".", Source: "stall classes"})
+		}
+	}
 	for _, c := range stalls.Classes {
 		out = append(out, topic{string(c.Class), "stall class", c.Title + ": " + c.Meaning, c.Fix, "FlyDSL kernel tuning guide, sections 0 to 9"})
 	}
