@@ -19,7 +19,13 @@ var Analyzer = &analysis.Analyzer{
 	Doc:      doc,
 	Needs:    []analysis.Evidence{analysis.ThreadTraces},
 	Requires: []*analysis.Analyzer{replay.Analyzer},
-	Run:      run,
+	Params: []analysis.Param{
+		{
+			Name: "matrix_gaps", Default: 0,
+			Doc: "1 also tells the cycles apart in which the matrix pipe was idle, for which the waves are read again",
+		},
+	},
+	Run: run,
 }
 
 // Result holds one Split per thread trace, in the trace's order.
@@ -33,6 +39,9 @@ type Split struct {
 	Absent string
 	// SIMD sums the traced SIMDs.
 	SIMD SIMDTime
+	// Gaps is set when the parts of Row that name the matrix pipe, and Issue,
+	// were asked for; they are 0 otherwise.
+	Gaps bool
 
 	rows [2][]row // by group of waves
 }
@@ -151,24 +160,29 @@ func split(p *analysis.Pass, tt *trace.ThreadTrace, r *replay.Replay) (*Split, e
 	for i := range r.SIMDs {
 		s.SIMD.add(TimeOf(&r.SIMDs[i]))
 	}
-	var folders []*folder
-	err := r.Fold(p.Context, p.Workers, func() trace.Folder {
-		f := newFolder(r, len(tt.Code))
-		folders = append(folders, f)
-		return f
-	})
-	if err != nil {
-		return nil, err
-	}
+	s.Gaps = p.Param("matrix_gaps") != 0
 	for g := range s.rows {
 		s.rows[g] = make([]row, len(tt.Code))
+	}
+	var folders []*folder
+	add := func(f *folder) *folder {
+		folders = append(folders, f)
+		return f
+	}
+	var err error
+	if s.Gaps {
+		err = r.Fold(p.Context, p.Workers, func() trace.Folder { return add(newFolder(r, len(tt.Code), true)) })
+	} else {
+		err = r.Stalls(p.Context, p.Workers, func() replay.StallFolder { return add(newFolder(r, len(tt.Code), false)) })
+	}
+	for g := range s.rows {
 		for _, f := range folders {
 			for i := range f.rows[g] {
 				s.rows[g][i].add(&f.rows[g][i])
 			}
 		}
 	}
-	return s, nil
+	return s, err
 }
 
 // TimeOf is the time of one SIMD, which must have Cycles.
@@ -190,46 +204,66 @@ func (t *SIMDTime) add(o SIMDTime) {
 }
 
 // folder charges the exposed cycles to the instructions of the waves that one
-// worker reads.
+// worker sees.
 type folder struct {
 	replay *replay.Replay
 	reader *replay.Reader
+	gaps   bool
 	rows   [2][]row
 	simds  map[*replay.SIMD]*replay.Sharer
+	// last is the SIMD of the last stall, sharer its Sharer.
+	last   *replay.SIMD
+	sharer *replay.Sharer
 }
 
-func newFolder(r *replay.Replay, rows int) *folder {
-	f := &folder{replay: r, reader: r.NewReader(), simds: map[*replay.SIMD]*replay.Sharer{}}
+func newFolder(r *replay.Replay, rows int, gaps bool) *folder {
+	f := &folder{replay: r, reader: r.NewReader(), gaps: gaps, simds: map[*replay.SIMD]*replay.Sharer{}}
 	for g := range f.rows {
 		f.rows[g] = make([]row, rows)
 	}
 	return f
 }
 
-// Wave adds one wave.
+// of returns the Sharer of a SIMD.
+func (f *folder) of(s *replay.SIMD) *replay.Sharer {
+	if s == f.last {
+		return f.sharer
+	}
+	c := f.simds[s]
+	if c == nil {
+		c = s.Cycles.NewSharer(f.gaps)
+		f.simds[s] = c
+	}
+	f.last, f.sharer = s, c
+	return c
+}
+
+// Stall charges one stall or drain.
+func (f *folder) Stall(s *replay.SIMD, g replay.Group, at int, from, to int64, drain bool) {
+	all, gap := f.of(s).Share(from, to)
+	x := &f.rows[g][at]
+	if drain {
+		x.drain += all
+		x.drainGap += gap
+		return
+	}
+	x.stall += all
+	x.stallGap += gap
+}
+
+// Wave charges one wave, issue included.
 func (f *folder) Wave(w *trace.Wave) {
 	simd := f.replay.SIMD(w)
 	if simd == nil {
 		return
 	}
-	c, rows := f.simds[simd], f.rows[f.reader.Group(w)]
-	if c == nil {
-		c = simd.Cycles.NewSharer()
-		f.simds[simd] = c
-	}
+	g := f.reader.Group(w)
+	c := f.of(simd)
 	hasMatrix := c.MatrixUsed()
 	f.reader.Each(w, func(at int, _ *trace.Record, s replay.Spans) {
-		x := &rows[at]
-		if s.Stall[1] > s.Stall[0] {
-			all, gap := c.Share(s.Stall[0], s.Stall[1])
-			x.stall += all
-			x.stallGap += gap
-		}
-		if s.Drain[1] > s.Drain[0] {
-			all, gap := c.Share(s.Drain[0], s.Drain[1])
-			x.drain += all
-			x.drainGap += gap
-		}
+		f.Stall(simd, g, at, s.Stall[0], s.Stall[1], false)
+		f.Stall(simd, g, at, s.Drain[0], s.Drain[1], true)
+		x := &f.rows[g][at]
 		x.issue += s.Issue[1] - s.Issue[0]
 		if hasMatrix {
 			x.issueGap += c.OffMatrix(s.Issue[0], s.Issue[1])

@@ -36,6 +36,11 @@ func dispatches(t testing.TB) []string {
 
 func analyse(t testing.TB, dir string, workers int, change func(*trace.ThreadTrace)) (*trace.ThreadTrace, *replay.Replay, *exposed.Split) {
 	t.Helper()
+	return analyseWith(t, dir, workers, change, map[string]float64{"exposed.matrix_gaps": 1})
+}
+
+func analyseWith(t testing.TB, dir string, workers int, change func(*trace.ThreadTrace), params map[string]float64) (*trace.ThreadTrace, *replay.Replay, *exposed.Split) {
+	t.Helper()
 	tr, err := ingest.Open(t.Context(), []string{dir}, ingest.Options{})
 	if err != nil {
 		t.Skip(err) // damaged on purpose
@@ -46,7 +51,7 @@ func analyse(t testing.TB, dir string, workers int, change func(*trace.ThreadTra
 	if change != nil {
 		change(tr.ThreadTraces[0])
 	}
-	out, err := analysis.Run(t.Context(), tr, analysis.Options{Workers: workers}, exposed.Analyzer)
+	out, err := analysis.Run(t.Context(), tr, analysis.Options{Workers: workers, Params: params}, exposed.Analyzer)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -218,33 +223,23 @@ func (s shuffled) Fold(ctx context.Context, workers int, newFolder func() trace.
 	return report, err
 }
 
-// unkept adds to the first wave a record that the replay cannot keep, of a
-// line that the code does not have: all waves are then read a second time.
-type unkept struct{ trace.WaveSource }
-
-type unkeptFolder struct{ trace.Folder }
-
-func (f unkeptFolder) Wave(w *trace.Wave) {
-	w.Records = append(w.Records, trace.Record{Time: w.End, Line: 1 << 40})
-	f.Folder.Wave(w)
-}
-
-func (s unkept) Fold(ctx context.Context, workers int, newFolder func() trace.Folder) (trace.WaveReport, error) {
-	return s.WaveSource.Fold(ctx, workers, func() trace.Folder { return unkeptFolder{newFolder()} })
-}
-
-// TestReadAgain: a trace that is too large to keep gives the same split.
-func TestReadAgain(t *testing.T) {
+// TestWithoutGaps: the stalls that were kept give the same split as reading
+// the waves again, which also tells the matrix pipe's idle cycles apart.
+func TestWithoutGaps(t *testing.T) {
 	for _, dir := range dispatches(t) {
 		t.Run(filepath.Base(filepath.Dir(dir)), func(t *testing.T) {
-			_, _, kept := analyse(t, dir, 2, nil)
-			_, _, again := analyse(t, dir, 2, func(tt *trace.ThreadTrace) {
-				if tt.Waves != nil {
-					tt.Waves = unkept{tt.Waves}
+			tt, _, again := analyse(t, dir, 2, nil)
+			_, _, kept := analyseWith(t, dir, 2, nil, nil)
+			if kept.Gaps || again.Absent == "" && !again.Gaps || kept.SIMD != again.SIMD {
+				t.Errorf("SIMD time %+v and %+v, gaps %v and %v", kept.SIMD, again.SIMD, kept.Gaps, again.Gaps)
+			}
+			for row := range tt.Code {
+				for _, all := range []bool{false, true} {
+					a, b := kept.Row(row, all), again.Row(row, all)
+					if a.Stall != b.Stall || a.Drain != b.Drain {
+						t.Errorf("line %d: %+v, read again %+v", tt.Code[row].Line, a, b)
+					}
 				}
-			})
-			if !reflect.DeepEqual(kept, again) {
-				t.Error("reading the waves again gives a different split")
 			}
 		})
 	}

@@ -58,6 +58,9 @@ func (b *builder) coverage(l int, rows []int) *Coverage {
 		GapCycles: t.All - t.MatrixBusy, GapExposed: t.GapExposed,
 	}
 	c.GapIssuing = c.GapCycles - c.GapExposed
+	if !b.split.Gaps {
+		return c
+	}
 	c.BlockedBy = b.blocked(rows, true, func(x exposed.Row) float64 { return x.StallOffMatrix })
 	c.FilledBy, c.Beside = b.issuing(rows)
 	return c

@@ -53,7 +53,7 @@ func analyse(t testing.TB, dir string, workers int, params map[string]float64) *
 	if err != nil {
 		t.Fatal(err)
 	}
-	all := map[string]float64{"loops.top": 0, "stalls.all_waves": 1}
+	all := map[string]float64{"loops.top": 0, "stalls.all_waves": 1, "exposed.matrix_gaps": 1}
 	for k, v := range params {
 		all[k] = v
 	}

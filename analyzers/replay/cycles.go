@@ -125,7 +125,9 @@ type Cycles struct {
 	stalled                 *levels
 	loops                   []*bitmap
 
-	exposed, gap *weights
+	exposed *weights
+	gapOnce sync.Once
+	gaps    *weights
 }
 
 // weights are running sums of the shares of each stalled wave over a set of
@@ -291,11 +293,17 @@ func (r *Replay) finish(workers int) {
 }
 
 // finish makes the sums; the sets must not change afterwards.
-func (c *Cycles) finish() {
-	c.exposed = newWeights(c, false)
-	if len(c.matrix.pages) > 0 {
-		c.gap = newWeights(c, true)
-	}
+func (c *Cycles) finish() { c.exposed = newWeights(c, false) }
+
+// gap returns the sums over the exposed cycles with the matrix pipe idle, nil
+// without matrix instructions. They are made when they are first asked for.
+func (c *Cycles) gap() *weights {
+	c.gapOnce.Do(func() {
+		if c.MatrixUsed() {
+			c.gaps = newWeights(c, true)
+		}
+	})
+	return c.gaps
 }
 
 // Exposed returns the number of cycles in which a wave was resident and none
@@ -307,22 +315,28 @@ func (c *Cycles) Exposed() (all, stalled int64) { return c.exposed.cycles, c.exp
 // goroutine.
 type Sharer struct {
 	*Cycles
-	all, gap summer
+	all, off summer
 }
 
-// NewSharer returns a Sharer.
-func (c *Cycles) NewSharer() *Sharer {
-	return &Sharer{c, summer{w: c.exposed}, summer{w: c.gap}}
+// NewSharer returns a Sharer; only with gaps it tells the cycles apart in
+// which the matrix pipe was idle.
+func (c *Cycles) NewSharer(gaps bool) *Sharer {
+	s := &Sharer{Cycles: c, all: summer{w: c.exposed}}
+	if gaps {
+		s.off.w = c.gap()
+	}
+	return s
 }
 
 // Share returns the part of the exposed cycles in [from, to) that a wave
 // stalled throughout is charged with, in Units: each exposed cycle is shared
 // equally among the waves that are stalled in it. gap counts the cycles in
-// which the matrix pipe was idle as well; it is 0 without matrix instructions.
+// which the matrix pipe was idle as well; it is 0 without matrix instructions
+// and for a Sharer without gaps.
 func (s *Sharer) Share(from, to int64) (all, gap int64) {
 	all = s.all.sum(from, to)
-	if s.gap.w != nil && all > 0 {
-		gap = s.gap.sum(from, to)
+	if s.off.w != nil && all > 0 {
+		gap = s.off.sum(from, to)
 	}
 	return all, gap
 }
@@ -332,7 +346,7 @@ func (s *Sharer) Share(from, to int64) (all, gap int64) {
 func (c *Cycles) MatrixBusy() int64 { return c.matrix.count() }
 
 // MatrixUsed reports whether any matrix instruction of known cost ran.
-func (c *Cycles) MatrixUsed() bool { return c.gap != nil }
+func (c *Cycles) MatrixUsed() bool { return len(c.matrix.pages) > 0 }
 
 // OffMatrix returns in how many of the cycles [from, to) the pipe was idle.
 func (c *Cycles) OffMatrix(from, to int64) int64 {

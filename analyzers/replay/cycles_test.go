@@ -1,8 +1,9 @@
 package replay
 
 import (
-	"context"
+	"fmt"
 	"math/rand/v2"
+	"slices"
 	"sync/atomic"
 	"testing"
 
@@ -54,7 +55,7 @@ func TestShares(t *testing.T) {
 		t.Fatal("more stalls at once than the test means to make")
 	}
 	c.finish()
-	sharer := c.NewSharer()
+	sharer := c.NewSharer(true)
 	for range 200 {
 		from, to := at(70_000)
 		checkShare(t, sharer, from, to, resident[:], issue[:], matrix[:], stalls[:])
@@ -169,44 +170,46 @@ func TestLoopWalk(t *testing.T) {
 	}
 }
 
-type countWaves struct {
-	waves   int
-	cycles  int64
-	records int
+// stallList takes down what it is handed.
+type stallList []string
+
+func (l *stallList) Stall(_ *SIMD, g Group, row int, from, to int64, drain bool) {
+	*l = append(*l, fmt.Sprint(g, row, from, to, drain))
 }
 
-func (c *countWaves) Wave(w *trace.Wave) {
-	c.waves++
-	for _, r := range w.Records {
-		c.cycles += r.Time + r.Stall + r.Duration + int64(r.Line)
-		c.records++
-	}
-}
-
-// TestKeep: waves that are kept come back whole; when they do not fit all are
-// given up.
+// TestKeep: stalls that are kept come back as they were; when they do not fit
+// all are given up.
 func TestKeep(t *testing.T) {
-	w := &trace.Wave{Begin: 1000, End: 2000, Records: []trace.Record{{Time: 996, Stall: 4, Duration: 8, Line: 3}, {Time: 1004, Stall: 0, Duration: 1 << 31, Line: 4}}}
-	want := &countWaves{}
-	want.Wave(w)
-	want.Wave(w)
 	var left atomic.Int64
 	left.Store(4)
 	k := keeper{left: &left}
-	k.keep(w)
-	k.keep(w)
-	got := &countWaves{}
-	k.replay(context.Background(), got)
-	if *got != *want {
-		t.Errorf("kept %+v, want %+v", *got, *want)
+	w := &trace.Wave{Begin: 1000, End: 2000, Records: make([]trace.Record, 2)}
+	book := func() {
+		k.start(w, NoWork)
+		k.keep(3, 1000, Spans{Stall: [2]int64{1000, 1004}, Issue: [2]int64{1004, 1008}, Drain: [2]int64{1004, 1004}})
+		k.keep(0, 1000, Spans{Stall: [2]int64{1010, 1010}, Drain: [2]int64{1010, 1 << 31}})
+		k.end()
 	}
-	k.keep(w)
+	book()
+	book()
+	r := &Replay{kept: []keeper{k}, bySIMD: map[simdID]*SIMD{{}: {}}}
+	var got stallList
+	if err := r.Stalls(t.Context(), 1, func() StallFolder { return &got }); err != nil {
+		t.Fatal(err)
+	}
+	want := stallList{"1 3 1000 1004 false", "1 0 1010 2147483648 true", "1 3 1000 1004 false", "1 0 1010 2147483648 true"}
+	if !slices.Equal(got, want) {
+		t.Errorf("kept %v, want %v", got, want)
+	}
+	book()
 	if !k.given || k.waves != nil {
 		t.Error("a wave beyond the allowance is kept")
 	}
 	left.Store(100)
 	far := keeper{left: &left}
-	far.keep(&trace.Wave{Records: []trace.Record{{Time: 1 << 40}}})
+	far.start(&trace.Wave{Records: make([]trace.Record, 1)}, Working)
+	far.keep(0, 0, Spans{Stall: [2]int64{1 << 40, 1<<40 + 1}})
+	far.end()
 	if !far.given {
 		t.Error("a time that does not fit is kept")
 	}

@@ -38,6 +38,7 @@ type folder struct {
 	cut   spanner
 	mfmas int32
 	edges edgeCheck
+	in    loopSpan
 	seen  []int32
 	epoch int32
 }
@@ -93,8 +94,9 @@ func (f *folder) Wave(w *trace.Wave) {
 	s := f.simd(w)
 	f.pend.reset()
 	f.edges.start(w.Waits, f.prog.comparesEdges)
-	f.kept.keep(w)
+	f.kept.start(w, g)
 	f.walk.start()
+	f.in = loopSpan{loop: -1}
 	f.mfmas = 0
 	f.cut = spanner{begin: w.Begin, end: w.End, stalled: w.Begin}
 	prev := w.Begin
@@ -117,6 +119,8 @@ func (f *folder) Wave(w *trace.Wave) {
 		f.execute(&f.groups[g], s, r, row)
 	}
 	f.walk.end(f.groups[g].loops)
+	f.flush(s)
+	f.kept.end()
 	f.countEdges()
 }
 
@@ -129,6 +133,7 @@ func (f *folder) share(s *simd, r *trace.Record, row int) {
 	ok := true
 	if end := f.prog.ops[row].role == endpgm; end || r.Stall > 0 {
 		x := f.cut.cut(r, end)
+		f.kept.keep(row, f.cut.begin, x)
 		ok = s.stalled.add(x.Stall[0], x.Stall[1]) && s.stalled.add(x.Drain[0], x.Drain[1])
 	}
 	if m := f.prog.matrix[row]; m > 0 && ok {

@@ -9,84 +9,153 @@ import (
 	"github.com/rocanalyze/rocanalyze/pkg/trace"
 )
 
-// maxKept is how many records are kept for a second look at the waves: 32 MiB.
-// The waves of larger traces are read from their files again, so that memory
-// does not grow with the trace.
+// maxKept is how many stalls are kept for a second look: 24 MiB. The waves of
+// larger traces are read from their files again, so that memory does not grow
+// with the trace.
 const maxKept = 2 << 20
 
-// keptWave is a wave with its records packed.
+// StallFolder takes in the stalls and drains of a trace's waves one at a time:
+// cycles [from, to) of the clock of the SIMD's engine. It is used by one
+// goroutine.
+type StallFolder interface {
+	Stall(s *SIMD, g Group, row int, from, to int64, drain bool)
+}
+
+// keptStall is one stall, or with ^row one drain; times count from the begin
+// of its wave.
+type keptStall struct {
+	row      int32
+	from, to uint32
+}
+
+// keptWave is a wave reduced to its stalls.
 type keptWave struct {
-	wave    trace.Wave
-	records []keptRecord
+	simd   simdID
+	group  Group
+	begin  int64
+	stalls []keptStall
 }
 
-// keptRecord is a trace.Record without its category; time counts from the
-// begin of the wave.
-type keptRecord struct {
-	time            int32
-	stall, duration uint32
-	line            int32
-}
-
-// keeper keeps waves as long as all of them fit.
+// keeper keeps the stalls of the waves that one worker reads, as long as those
+// of all workers fit.
 type keeper struct {
-	left  *atomic.Int64 // records, shared by all workers
+	left  *atomic.Int64 // stalls, shared by all workers
 	waves []keptWave
 	given bool // up
+	// stalls are those of the wave that is being read; block is where they
+	// go when it ends: one allocation serves many waves.
+	stalls, block []keptStall
 }
 
-func (k *keeper) keep(w *trace.Wave) {
+const keptBlock = 1 << 14
+
+// start begins a wave.
+func (k *keeper) start(w *trace.Wave, g Group) {
 	if k.given {
 		return
 	}
-	if k.left.Add(-int64(len(w.Records))) < 0 {
-		k.waves, k.given = nil, true
+	k.waves = append(k.waves, keptWave{simd: simdID{w.SE, w.CU, w.SIMD}, group: g, begin: w.Begin})
+	k.stalls = k.stalls[:0]
+}
+
+// keep adds the stall and the drain of a row to the wave that was started.
+func (k *keeper) keep(row int, begin int64, x Spans) {
+	k.add(int32(row), begin, x.Stall)
+	k.add(^int32(row), begin, x.Drain)
+}
+
+func (k *keeper) add(row int32, begin int64, span [2]int64) {
+	if k.given || span[0] >= span[1] {
 		return
 	}
-	kept := keptWave{wave: *w, records: make([]keptRecord, len(w.Records))}
-	kept.wave.Records, kept.wave.Waits, kept.wave.Timeline = nil, nil, nil
-	for i := range w.Records {
-		r := &w.Records[i]
-		at := r.Time - w.Begin
-		if int64(int32(at)) != at || uint64(r.Stall) > math.MaxUint32 || uint64(r.Duration) > math.MaxUint32 || int(int32(r.Line)) != r.Line {
-			k.waves, k.given = nil, true
-			return
-		}
-		kept.records[i] = keptRecord{int32(at), uint32(r.Stall), uint32(r.Duration), int32(r.Line)}
+	if span[1]-begin > math.MaxUint32 {
+		k.giveUp()
+		return
 	}
-	k.waves = append(k.waves, kept)
+	k.stalls = append(k.stalls, keptStall{row, uint32(span[0] - begin), uint32(span[1] - begin)})
 }
 
-// replay hands the waves over again.
-func (k *keeper) replay(ctx context.Context, folder trace.Folder) {
-	var buf []trace.Record
-	for i := range k.waves {
-		if ctx.Err() != nil {
-			return
-		}
-		w := k.waves[i].wave
-		buf = buf[:0]
-		for _, r := range k.waves[i].records {
-			buf = append(buf, trace.Record{Time: w.Begin + int64(r.time), Stall: int64(r.stall), Duration: int64(r.duration), Line: int(r.line)})
-		}
-		w.Records = buf
-		folder.Wave(&w)
+// end closes the wave.
+func (k *keeper) end() {
+	if k.given {
+		return
 	}
+	n := len(k.stalls)
+	if k.left.Add(-int64(n)) < 0 {
+		k.giveUp()
+		return
+	}
+	if cap(k.block)-len(k.block) < n {
+		k.block = make([]keptStall, 0, max(n, keptBlock))
+	}
+	at := len(k.block)
+	k.block = append(k.block, k.stalls...)
+	k.waves[len(k.waves)-1].stalls = k.block[at:len(k.block):len(k.block)]
 }
 
-// Fold hands every wave that the replay has read to folders, as
-// trace.WaveSource does, but without the decoder's categories, wait edges and
-// timelines. A trace that is small enough is not read again.
-func (r *Replay) Fold(ctx context.Context, workers int, newFolder func() trace.Folder) error {
+func (k *keeper) giveUp() { k.waves, k.stalls, k.block, k.given = nil, nil, nil, true }
+
+// Stalls hands every stall of the waves that the replay has read, and the
+// drain of each s_endpgm, to folders over up to workers goroutines. It must
+// only be called when every SIMD has Cycles.
+func (r *Replay) Stalls(ctx context.Context, workers int, newFolder func() StallFolder) error {
 	if r.kept == nil {
-		_, err := r.source.Fold(ctx, workers, newFolder)
-		return err
+		return r.Fold(ctx, workers, func() trace.Folder {
+			return &stallReader{replay: r, reader: r.NewReader(), to: newFolder()}
+		})
 	}
 	var wg sync.WaitGroup
 	for i := range r.kept {
 		folder := newFolder()
-		wg.Go(func() { r.kept[i].replay(ctx, folder) })
+		wg.Go(func() { r.replayKept(ctx, &r.kept[i], folder) })
 	}
 	wg.Wait()
 	return ctx.Err()
+}
+
+func (r *Replay) replayKept(ctx context.Context, k *keeper, folder StallFolder) {
+	for i := range k.waves {
+		w := &k.waves[i]
+		s := r.bySIMD[w.simd]
+		if ctx.Err() != nil || s == nil {
+			return
+		}
+		for _, x := range w.stalls {
+			row, drain := int(x.row), x.row < 0
+			if drain {
+				row = int(^x.row)
+			}
+			folder.Stall(s, w.group, row, w.begin+int64(x.from), w.begin+int64(x.to), drain)
+		}
+	}
+}
+
+// stallReader finds the stalls of waves that are read again.
+type stallReader struct {
+	replay *Replay
+	reader *Reader
+	to     StallFolder
+}
+
+// Wave hands over one wave's stalls.
+func (f *stallReader) Wave(w *trace.Wave) {
+	s := f.replay.SIMD(w)
+	if s == nil {
+		return
+	}
+	g := f.reader.Group(w)
+	f.reader.Each(w, func(row int, _ *trace.Record, x Spans) {
+		if x.Stall[1] > x.Stall[0] {
+			f.to.Stall(s, g, row, x.Stall[0], x.Stall[1], false)
+		}
+		if x.Drain[1] > x.Drain[0] {
+			f.to.Stall(s, g, row, x.Drain[0], x.Drain[1], true)
+		}
+	})
+}
+
+// Fold reads every wave again.
+func (r *Replay) Fold(ctx context.Context, workers int, newFolder func() trace.Folder) error {
+	_, err := r.source.Fold(ctx, workers, newFolder)
+	return err
 }

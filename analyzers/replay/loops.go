@@ -76,11 +76,28 @@ func (l *loopWalk) end(sums []LoopWaves) {
 // innermost outwards.
 const maxMarked = 8
 
+// loopSpan is a stretch of a wave's time in one innermost loop, -1 for none.
+type loopSpan struct {
+	loop     int32
+	from, to int64
+}
+
 // mark books the cycles from the end of the wave's last instruction to the
-// end of this one for the loops around the row.
+// end of this one for the loops around the row. Instructions follow each other
+// without gaps, so a stretch in one loop is booked at once.
 func (f *folder) mark(s *simd, row int, from, to int64) {
+	l := f.prog.flow.Innermost[row]
+	if int(l) != int(f.in.loop) {
+		f.flush(s)
+		f.in = loopSpan{loop: int32(l), from: from}
+	}
+	f.in.to = max(f.in.to, to)
+}
+
+// flush books the stretch that ends.
+func (f *folder) flush(s *simd) {
 	depth := 0
-	for l := int(f.prog.flow.Innermost[row]); l >= 0 && !f.noShares && depth < maxMarked; l = f.prog.flow.Loops[l].Parent {
+	for l := int(f.in.loop); l >= 0 && !f.noShares && depth < maxMarked; l = f.prog.flow.Loops[l].Parent {
 		depth++
 		if s.loops == nil {
 			s.loops = make([]*bitmap, len(f.prog.flow.Loops))
@@ -88,7 +105,7 @@ func (f *folder) mark(s *simd, row int, from, to int64) {
 		if s.loops[l] == nil {
 			s.loops[l] = newBitmap(&f.leftMore)
 		}
-		f.noShares = !s.loops[l].set(from, to)
+		f.noShares = !s.loops[l].set(f.in.from, f.in.to)
 	}
 }
 

@@ -84,7 +84,7 @@ type Replay struct {
 	prog   *program
 	bySIMD map[simdID]*SIMD
 	source trace.WaveSource
-	kept   []keeper // nil when the waves must be read again
+	kept   []keeper // nil when the waves must be read again for their stalls
 }
 
 // KernelWaves counts the waves of one kernel.
@@ -242,7 +242,7 @@ func replay(p *analysis.Pass, tt *trace.ThreadTrace, prog *program) (*Replay, er
 	return r, nil
 }
 
-// keep takes over the waves that the folders kept, if they kept all.
+// keep takes over the stalls that the folders kept, if they kept all.
 func (r *Replay) keep(source trace.WaveSource, folders []*folder) {
 	r.source, r.kept = source, make([]keeper, 0, len(folders))
 	for _, f := range folders {

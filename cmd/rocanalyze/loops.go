@@ -103,6 +103,7 @@ func (a *app) loops(ctx context.Context, f *loopsFlags, paths []string) error {
 		return err
 	}
 	opts.Params["loops.top"] = float64(f.top)
+	opts.Params["exposed.matrix_gaps"] = 1
 	if f.allWaves {
 		opts.Params["stalls.all_waves"] = 1
 	}
