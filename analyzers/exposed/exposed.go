@@ -141,6 +141,8 @@ func absent(tt *trace.ThreadTrace, r *replay.Replay) string {
 	switch {
 	case !r.HasWaves:
 		return "there are no wave files"
+	case r.NoCycles:
+		return "it was not asked for"
 	case tt.GfxMajor != 9:
 		return "latency includes execution on this generation, so that issue cycles are not known"
 	}

@@ -64,6 +64,7 @@ type simd struct {
 func newFolder(prog *program) *folder {
 	f := newScratch(prog)
 	f.kept.left = &prog.keep
+	f.noShares, f.kept.given = prog.noCycles, prog.noCycles
 	f.walk = newLoopWalk(prog.flow, prog.headOf)
 	for g := range f.groups {
 		f.groups[g] = group{
@@ -113,7 +114,9 @@ func (f *folder) Wave(w *trace.Wave) {
 		c.StallCycles += r.Stall
 		c.IdleCycles += max(r.Time-prev, 0)
 		f.walk.step(row, f.groups[g].loops)
-		f.mark(s, row, prev, r.Time+r.Duration)
+		if !f.noShares {
+			f.mark(s, row, prev, r.Time+r.Duration)
+		}
 		prev = max(prev, r.Time+r.Duration)
 		f.share(s, r, row)
 		f.execute(&f.groups[g], s, r, row)

@@ -32,6 +32,8 @@ type program struct {
 	comparesEdges bool
 	noWorkPct     float64
 	noWorkMax     int
+	// noCycles: nobody asks for what the split of stalls needs.
+	noCycles bool
 
 	listing *code.Listing
 	keep    atomic.Int64 // records that may still be kept

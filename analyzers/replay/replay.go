@@ -32,6 +32,10 @@ var Analyzer = &analysis.Analyzer{
 			Name: "no_work_max_instructions", Default: 64, Unit: "instructions",
 			Doc: "a no-work wave executed at most this many instructions",
 		},
+		{
+			Name: "cycles", Default: 1,
+			Doc: "0 leaves out the cycle sets that the split into exposed and hidden stall needs: reading is faster",
+		},
 	},
 	Run: run,
 }
@@ -56,6 +60,8 @@ const (
 type Replay struct {
 	// HasWaves is set when at least one wave was read.
 	HasWaves bool
+	// NoCycles is set when SIMD.Cycles were not asked for.
+	NoCycles bool
 	Report   trace.WaveReport
 	// Counts are recomputed from the waves, by group, parallel to
 	// ThreadTrace.Code. Rows that share a LineNumber are summed on the first.
@@ -206,6 +212,7 @@ func run(p *analysis.Pass) (any, error) {
 		prog := newProgram(tt, listings[i], flows[i])
 		prog.noWorkPct = p.Param("no_work_code_pct")
 		prog.noWorkMax = int(p.Param("no_work_max_instructions"))
+		prog.noCycles = p.Param("cycles") == 0
 		r, err := replay(p, tt, prog)
 		if err != nil {
 			return nil, err
@@ -217,7 +224,7 @@ func run(p *analysis.Pass) (any, error) {
 
 func replay(p *analysis.Pass, tt *trace.ThreadTrace, prog *program) (*Replay, error) {
 	var total *folder
-	r := &Replay{Kernels: make([]KernelWaves, len(tt.Kernels))}
+	r := &Replay{Kernels: make([]KernelWaves, len(tt.Kernels)), NoCycles: prog.noCycles}
 	if tt.Waves != nil && len(tt.Code) > 0 {
 		folders := []*folder{}
 		report, err := tt.Waves.Fold(p.Context, p.Workers, func() trace.Folder {

@@ -29,9 +29,10 @@ func newHotspots(a *app) *cobra.Command {
 		Use:   "hotspots PATH...",
 		Short: "Where a traced kernel's cycles go, and what they wait for",
 		Long: `Ranks the instructions, source lines and waits of a decoded thread trace by
-stall cycles, after checking whether the trace can be trusted. With wave files
-the rankings go by exposed cycles: the part of a stall, or of the drain at
-s_endpgm, in which no wave of the SIMD issues. Waits go by all of their cycles.
+stall cycles, after checking whether the trace can be trusted. One ranking at a
+time (--by class, instruction or line) goes by exposed cycles, where there are
+wave files: the part of a stall, or of the drain at s_endpgm, in which no wave of
+the SIMD issues. Waits, and the overview without --by, go by all cycles.
 
 PATH is a dispatch directory (ui_output_agent_*_dispatch_*, as rocprofv3 --att
 writes it), its code.json, a directory tree holding several, or a .tar.gz, .tar
@@ -86,6 +87,9 @@ func (a *app) hotspots(ctx context.Context, f *hotspotsFlags, paths []string) er
 	opts.Params["hotspots.context"] = float64(max(f.context, 0))
 	if f.allWaves {
 		opts.Params["stalls.all_waves"] = 1
+	}
+	if f.by == "" && !f.detail {
+		opts.Params["replay.cycles"] = 0 // the overview shows no split
 	}
 	busy := a.busy("reading " + strings.Join(paths, " "))
 	defer busy.stop()

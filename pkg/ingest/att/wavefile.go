@@ -1,6 +1,7 @@
 package att
 
 import (
+	"bytes"
 	"fmt"
 
 	"github.com/rocanalyze/rocanalyze/pkg/trace"
@@ -87,8 +88,35 @@ func (r *waveReader) field(key []byte) bool {
 		if r.timeline {
 			return r.states()
 		}
+		if end, ok := endOfPairs(r.b, r.i); ok {
+			r.i = end
+			return true
+		}
 	}
 	return r.skip()
+}
+
+// endOfPairs finds the end of a compact list of flat lists of numbers, which a
+// timeline is: "]]" ends it, unless a string or a deeper list lies before. The
+// numbers are not looked at. ok is false for anything else.
+func endOfPairs(b []byte, i int) (end int, ok bool) {
+	if !bytes.HasPrefix(b[i:], []byte("[[")) {
+		return 0, false
+	}
+	n := bytes.Index(b[i:], []byte("]]"))
+	if n < 0 {
+		return 0, false
+	}
+	list := b[i : i+n+2]
+	for _, c := range []byte(`"{}`) {
+		if bytes.IndexByte(list, c) >= 0 {
+			return 0, false
+		}
+	}
+	if bytes.Count(list, []byte("[")) != bytes.Count(list, []byte("]")) {
+		return 0, false
+	}
+	return i + len(list), true
 }
 
 // place64 reads a number of [0, limit); null counts as absent.

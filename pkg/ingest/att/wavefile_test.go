@@ -168,3 +168,25 @@ func TestParseWaveName(t *testing.T) {
 		t.Errorf("%+v", w)
 	}
 }
+
+func TestEndOfPairs(t *testing.T) {
+	for _, c := range []struct {
+		text string
+		end  int
+		ok   bool
+	}{
+		{"[[1,2],[3,4]],x", 13, true},
+		{"[[]]", 4, true},
+		{"[]", 0, false},
+		{"null", 0, false},
+		{"[[1,[2]],[3]]", 0, false},       // deeper
+		{"[[1],2],\"x\":[[3]]", 0, false}, // ended before
+		{"[[\"]]\"]]", 0, false},          // a string
+		{"[ [1] ]", 0, false},             // not compact
+		{"[[1,2],[3", 0, false},
+	} {
+		if end, ok := endOfPairs([]byte(c.text), 0); end != c.end || ok != c.ok {
+			t.Errorf("%s ends at %d, %v; want %d, %v", c.text, end, ok, c.end, c.ok)
+		}
+	}
+}
