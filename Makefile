@@ -1,7 +1,7 @@
 # One static binary: the build needs no C compiler. Tests with the race
 # detector do.
 export CGO_ENABLED ?= 0
-FUZZTIME ?= 3s
+FUZZTIME ?= 2s
 
 .PHONY: build test check lint fuzz bench fixtures registry analyzer
 

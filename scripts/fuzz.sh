@@ -1,7 +1,7 @@
 #!/bin/sh
-# Runs every fuzz target of the module for a moment: sh scripts/fuzz.sh 3s
+# Runs every fuzz target of the module for a moment: sh scripts/fuzz.sh 2s
 set -eu
-time=${1:-3s}
+time=${1:-2s}
 log=$(mktemp)
 trap 'rm -f "$log"' EXIT
 grep -rlE '^func Fuzz[A-Z]' --include='*_test.go' . | xargs -n1 dirname | sort -u | while read -r dir; do

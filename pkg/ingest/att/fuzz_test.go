@@ -336,6 +336,8 @@ func FuzzWave(f *testing.F) {
 	f.Add([]byte(`{"wave":{"begin":100,"cu":5,"end":120,"id":7,"instructions":[[104,2,0,4,1],[108,9,8,8,2]],"simd":2,"slot":3,"timeline":[[1,4],[2,16]],"waitcnt":[[2,[[1,0],[3,0]]],[5,[]]]}}`))
 	f.Add([]byte(` { "x" : [ { } ] , "wave" : { "cu" : 0.0 , "end" : 9 , "begin" : 1e0 , "waitcnt" : null } } `))
 	f.Add([]byte(goodWave))
+	f.Add([]byte(`{"wave":{"begin":0,"cu":0,"end":0,"instructions":[[0,0,0,0,0][0,0,0,0,0]]}}`))
+	f.Add([]byte(`{"wave":{"begin":0,"cu":0,"end":0,"instructions":[[0,0,0,0,0],[0,0,1e0,0,0],]}}`))
 	f.Fuzz(func(t *testing.T, b []byte) {
 		r := waveReader{timeline: true}
 		problem := r.read(b, listedWave{})

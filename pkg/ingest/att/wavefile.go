@@ -159,7 +159,7 @@ func (r *waveReader) records() bool {
 	var row [5]int64
 	ok := r.null() || r.array(func() bool {
 		before := len(recs)
-		if recs, r.i = plainRecords(r.b, r.i, recs); len(recs) > before && (r.i == len(r.b) || r.b[r.i] != '[') {
+		if recs, r.i = plainRecords(r.b, r.i, recs); len(recs) > before {
 			return true
 		}
 		n, ok := r.ints(row[:])
@@ -180,22 +180,24 @@ func (r *waveReader) records() bool {
 }
 
 // plainRecords reads records from i on, as long as they are five plain
-// decimals in range with nothing but a comma between them. It returns the
-// start of the first record that is not, or what follows the last.
+// decimals in range with nothing but a comma between them. It returns what
+// follows the last of them, or i.
 func plainRecords(b []byte, i int, recs []trace.Record) ([]trace.Record, int) {
+	after := i
 	for i < len(b) && b[i] == '[' {
 		var row [5]int64
 		n, next, done := plainInts(b, i+1, row[:])
 		if !done || n < len(row) || !inRange(&row) {
-			return recs, i
+			break
 		}
 		recs = append(recs, record(&row))
+		after = next
 		if next >= len(b) || b[next] != ',' {
-			return recs, next
+			break
 		}
 		i = next + 1
 	}
-	return recs, i
+	return recs, after
 }
 
 // inRange says whether a record's numbers can be; one unsigned comparison
