@@ -181,24 +181,34 @@ func plural(n int64, what string) string {
 }
 
 // numbers shows the figures that the verdict rests on: the busiest compute and
-// memory resource, waiting, and the share of the CUs in use.
+// memory resource, waiting, and the share of the CUs in use. -v adds the others
+// and the files that each is from.
 func numbers(i int, k *Kernel, v View) report.Section {
 	kv := report.KeyValues{}
 	for _, l := range k.Levels {
 		if !v.Verbose && !mainLevel(k, l) {
 			continue
 		}
-		kv.Items = append(kv.Items, report.KV{Key: l.Resource, Value: levelValue(l), Note: l.How + "; " + l.Source})
+		kv.Items = append(kv.Items, report.KV{Key: l.Resource, Value: levelValue(l), Note: basis(l.How, l.Source, v)})
 	}
 	for _, e := range k.Evidence {
 		if value := evidenceValue(e); value != "" {
-			kv.Items = append(kv.Items, report.KV{Key: strings.ReplaceAll(e.Metric, "_", " "), Value: value, Note: e.Source})
+			kv.Items = append(kv.Items, report.KV{Key: strings.ReplaceAll(e.Metric, "_", " "), Value: value, Note: basis("", e.Source, v)})
 		}
 	}
 	if len(k.Waits) > 0 {
 		kv.Items = append(kv.Items, report.KV{Key: "waits for", Value: waitsText(k.Waits)})
 	}
 	return report.Section{ID: fmt.Sprintf("numbers-%d", i), Title: "The numbers it rests on", Items: []report.Item{kv}}
+}
+
+// basis says how a figure came about; the files it is from would make the text
+// longer than a screen and are shown on request.
+func basis(how, source string, v View) string {
+	if !v.Verbose || source == "" {
+		return how
+	}
+	return strings.TrimPrefix(how+"; "+source, "; ")
 }
 
 // mainLevel picks the busiest level of each regime.

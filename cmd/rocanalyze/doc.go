@@ -23,14 +23,12 @@
 //
 //	-- The numbers it rests on -----------------------------------------------------
 //	issue          21.0 % of peak (cycles in which a resident wave issues / cycles
-//	               with a wave resident; wave files)
+//	               with a wave resident)
 //	hbm            at most 1.2 % of peak (bytes requested per wave x 1216 waves /
-//	               4.83 us / 5324.8 GB/s; code.json, kernel_trace.csv, device table)
+//	               4.83 us / 5324.8 GB/s)
 //	waiting        76.7 % of wave cycles (from 40 % on they bound an idle machine)
-//	               (code.json: stall, and the drain at s_endpgm)
-//	cus in use     100 % (occupancy.json, agent table)
-//	traced window  61 % of the dispatch (wave files, realtime.json,
-//	               fixtures/att/judged/uneven/uneven_kernel_trace.csv)
+//	cus in use     100 %
+//	traced window  61 % of the dispatch
 //	waits for      barrier 61 %, store 31 %, smem 8 %
 //
 //	-- What to do ------------------------------------------------------------------
