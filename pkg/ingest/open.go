@@ -204,7 +204,7 @@ func (o *opener) file(p, real string) error {
 		}
 		return &PathError{
 			Path: p, Problem: "not recognised",
-			Advice: "give the ui_output_agent_*_dispatch_* directory that rocprofv3 --att wrote, a directory above it, a .tar.gz or .zip of it, a kernel_trace.csv, a code object or its assembly (.s)",
+			Advice: "give the ui_output_agent_*_dispatch_* directory that rocprofv3 --att wrote, a directory above it, a .tar.gz or .zip of it, a rocpd database, a kernel_trace.csv, a counter table, a code object or its assembly (.s)",
 		}
 	}
 	if o.seen[real] {
@@ -284,13 +284,7 @@ func (o *opener) tree(fsys fs.FS, p, display, real string) error {
 		return err
 	}
 	if len(s.found) == 0 && described == 0 && counted == 0 {
-		if o.opts.Counters && !o.opts.Kernels {
-			return noCounterFile(p, "no counter table below "+p)
-		}
-		return &PathError{
-			Path: p, Problem: "no dispatch directory (code.json) below " + p,
-			Advice: "give the ui_output_agent_*_dispatch_* directory that rocprofv3 --att wrote",
-		}
+		return o.nothingBelow(p)
 	}
 	for _, dir := range s.found {
 		shown := filepath.Join(display, filepath.FromSlash(dir))
@@ -299,6 +293,23 @@ func (o *opener) tree(fsys fs.FS, p, display, real string) error {
 		}
 	}
 	return nil
+}
+
+// nothingBelow says that a tree holds nothing of what was asked for.
+func (o *opener) nothingBelow(p string) error {
+	switch {
+	case o.opts.Counters && !o.opts.Kernels:
+		return noCounterFile(p, "no counter table below "+p)
+	case o.opts.Kernels:
+		return &PathError{
+			Path: p, Problem: "no dispatch directory (code.json), kernel trace, code object or counter table below " + p,
+			Advice: "give the directory that rocprofv3 wrote to (its -d)",
+		}
+	}
+	return &PathError{
+		Path: p, Problem: "no dispatch directory (code.json) below " + p,
+		Advice: "give the ui_output_agent_*_dispatch_* directory that rocprofv3 --att wrote",
+	}
 }
 
 // search finds dispatch directories.
