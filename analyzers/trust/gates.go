@@ -260,9 +260,9 @@ func (c *check) lines(_ int, kn *Kernel) (Confidence, *finding.Finding) {
 		limit := c.p.Param("line_collapse_pct")
 		return High, &finding.Finding{
 			ID: "line_collapse", Severity: finding.Low,
-			Text:     fmt.Sprintf("%s holds %.1f %% of the instructions: source lines are not ranked", s.Top, s.TopPct),
+			Text:     fmt.Sprintf("%s holds %.1f %% of the instructions: source lines are ranked on request only", s.Top, s.TopPct),
 			Evidence: []finding.Evidence{{Metric: "instructions on one source line", Value: s.TopPct, Unit: "%", Threshold: &limit, Source: "code.json Source"}},
-			Fix:      "rank instructions (--by instruction) or waits (--by wait); make the compiler keep line information inside the kernel",
+			Fix:      "rank loops (rocanalyze loops), instructions (--by instruction) or waits (--by wait); make the compiler keep line information inside the kernel",
 		}
 	}
 	return High, nil

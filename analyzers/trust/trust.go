@@ -24,7 +24,7 @@ var Analyzer = &analysis.Analyzer{
 	Params: []analysis.Param{
 		{Name: "coverage_pct", Default: 10, Unit: "%", Doc: "less of the code executed than this: the traced waves left early"},
 		{Name: "few_waves", Default: 4, Unit: "waves", Doc: "fewer working waves than this: low confidence"},
-		{Name: "line_collapse_pct", Default: 50, Unit: "%", Doc: "one source line holding at least this share of the instructions: source lines are not ranked"},
+		{Name: "line_collapse_pct", Default: 50, Unit: "%", Doc: "one source line holding at least this share of the instructions: source lines are ranked on request only"},
 		{Name: "no_work_stall_pct", Default: 5, Unit: "%", Doc: "no-work waves holding at least this share of the stall are a warning, not a remark"},
 	},
 	Run: run,

@@ -160,9 +160,9 @@
 //	  be typical. Trace more shader engines (--att-shader-engine-mask) or a larger
 //	  dispatch.
 //	warning: line_collapse: /src/kernels/early.py:15 holds 63.8 % of the
-//	  instructions: source lines are not ranked. Rank instructions (--by
-//	  instruction) or waits (--by wait); make the compiler keep line information
-//	  inside the kernel.
+//	  instructions: source lines are ranked on request only. Rank loops (rocanalyze
+//	  loops), instructions (--by instruction) or waits (--by wait); make the
+//	  compiler keep line information inside the kernel.
 //	warning: no_work_waves: 9 of 12 waves did no work and hold 7.4 % of the stall;
 //	  left out of every breakdown (--all-waves keeps them). Launch fewer workgroups,
 //	  or give the idle ones work.
