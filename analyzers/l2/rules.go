@@ -71,7 +71,7 @@ func Rules() []Rule {
 			"nothing to gain in L2: the data is used once", streaming,
 		},
 		{
-			"cached", finding.Info, "the hit rate is 90 % or more", "nothing to gain in L2: look at L1 and LDS for what limits", cached,
+			"cached", finding.Info, "the hit rate is 90 % or more", "no more hits to gain: where L2 itself is busy, ask it for less (reuse in L1, LDS or registers)", cached,
 		},
 	}
 }

@@ -50,6 +50,9 @@ func TestSimulatedCaptures(t *testing.T) {
 		{[]string{"att/gemm31"}, regime.Latency, "vmem", false, trust.Low},
 		{[]string{"att/gemm", "pmc/gemm"}, regime.Latency, "vmem", false, trust.High},
 		{[]string{"att/copy", "pmc/copy"}, regime.Bandwidth, "hbm", false, trust.High},
+		{[]string{"pmc/judged/stream"}, regime.Bandwidth, "hbm", true, trust.Medium},
+		{[]string{"pmc/judged/lookup"}, regime.Bandwidth, "l2", false, trust.Medium},
+		{[]string{"pmc/judged/one_xcd"}, regime.Inconclusive, "thread_trace", false, trust.None},
 	} {
 		t.Run(c.paths[len(c.paths)-1], func(t *testing.T) {
 			k := judged(t, c.paths...)
@@ -60,6 +63,35 @@ func TestSimulatedCaptures(t *testing.T) {
 				t.Errorf("sources %+v", k.Sources)
 			}
 		})
+	}
+}
+
+// Rates by hand: 2 GiB in 480 us of 5324.8 GB/s; 20,160,000 lines of 128 bytes
+// in 100 us of 128 channels x 128 B x 2.1 GHz; 40 % of eight XCDs over the clock
+// of one, which is no fact.
+func TestRatesByHand(t *testing.T) {
+	for _, c := range []struct {
+		path, resource string
+		pct            float64
+		fact           bool
+	}{
+		{"pmc/judged/stream", "hbm", 100 * (2 << 30) / 480e-6 / 5324.8e9, true},
+		{"pmc/judged/lookup", "l2", 100 * 20160000 * 128 / 100e-6 / (128 * 128 * 2.1e9), true},
+		{"pmc/judged/one_xcd", "matrix", 320, false},
+	} {
+		found := false
+		for _, l := range judged(t, c.path).Levels {
+			if l.Resource != c.resource {
+				continue
+			}
+			found = true
+			if math.Abs(l.Pct-c.pct) > 0.01 || (l.Flag == "") != c.fact {
+				t.Errorf("%s: %s at %g %%, flag %q; want %g, a fact: %v", c.path, l.Resource, l.Pct, l.Flag, c.pct, c.fact)
+			}
+		}
+		if !found {
+			t.Errorf("%s: no %s", c.path, c.resource)
+		}
 	}
 }
 

@@ -44,7 +44,58 @@ func fixtures() map[string][]byte {
 	})
 	put("uneven", map[string][]byte{"uneven_results.json": results(mi300x(), 70021, []dispatch{uneven()})})
 	put("workload", workload(mi210(), oldCopy()))
+	for i, d := range judged() {
+		pid := 70031 + i
+		put("judged/"+d.folder, map[string][]byte{
+			"pass_1/" + d.folder + "_counter_collection.csv": long(pid, []dispatch{d.dispatch}),
+			"pass_1/" + d.folder + "_agent_info.csv":         mi300x().agentInfo(),
+		})
+	}
 	return out
+}
+
+// judgedRun is a run whose verdict follows from how it was made.
+type judgedRun struct {
+	folder string
+	dispatch
+}
+
+// judged are runs on MI300X at 2.1 GHz of what no thread trace in fixtures/att
+// shows.
+func judged() []judgedRun {
+	const (
+		streamed = 1 << 30 // bytes read, and as many written
+		table    = 2 << 20 // bytes that every XCD reads again and again
+		written  = 4 << 20
+		lookups  = 20_160_000 // lines: 128 B x 20,160,000 / 100 us are 75 % of L2's peak
+		gemmNs   = 100_000
+		gxActive = gemmNs * 21 / 10 // clocks of one XCD
+	)
+	at := func(start, ns int64, name string, items int, values []value) dispatch {
+		return dispatch{id: 1, kernel: name, grid: items, workgroup: 256, vgprs: 32, start: start, end: start + ns, values: values}
+	}
+	return []judgedRun{
+		// 2 GiB in 480 us are 84 % of 5324.8 GB/s.
+		{"stream", at(5501000200300, 480_000, "stream_scale(float4 const*, float4*, float, int)", streamed/16, append(streamMemory(streamed),
+			value{name: "GRBM_GUI_ACTIVE", v: 8 * 1_008_000}))},
+		{"lookup", at(5502000200300, 100_000, "table_lookup(float4 const*, int const*, float4*, int)", written/16, []value{
+			{name: "TCC_REQ_sum", v: lookups},
+			{name: "TCC_HIT_sum", v: lookups - 8*table/128},
+			{name: "TCC_MISS_sum", v: 8 * table / 128},
+			{name: "TCC_EA0_RDREQ_sum", v: 8 * table / 128},
+			{name: "TCC_EA0_RDREQ_32B_sum", v: 0},
+			{name: "TCC_BUBBLE_sum", v: 8 * table / 128},
+			{name: "TCC_EA0_WRREQ_sum", v: written / 64},
+			{name: "TCC_EA0_WRREQ_64B_sum", v: written / 64},
+		})},
+		// The matrix pipes are busy for 40 % of the time, and GRBM_GUI_ACTIVE is
+		// of one XCD instead of the sum over eight: 320 %.
+		{"one_xcd", at(5503000200300, gemmNs, gemmName, gemmItems, []value{
+			{name: "GRBM_GUI_ACTIVE", v: gxActive},
+			{name: "SQ_VALU_MFMA_BUSY_CYCLES", v: 304 * 4 * gxActive * 4 / 10},
+			{name: "SQ_WAVES", v: gemmItems / 64},
+		})},
+	}
 }
 
 // copyPass is four dispatches; the first is slower, and passes differ a little.
@@ -64,10 +115,12 @@ func copyPass(pid, pass int, values []value) []dispatch {
 	return out
 }
 
-// copyMemory: L1 reads lines of 128 bytes and writes 64 at a time, so that the
-// second write of each line hits.
-func copyMemory() []value {
-	const lines = copyBytes / 128
+func copyMemory() []value { return streamMemory(copyBytes) }
+
+// streamMemory reads and writes so many bytes: L1 reads lines of 128 bytes and
+// writes 64 at a time, so that the second write of each line hits.
+func streamMemory(size int) []value {
+	lines := float64(size / 128)
 	return []value{
 		{name: "TCC_HIT_sum", v: lines},
 		{name: "TCC_MISS_sum", v: 2 * lines},
@@ -232,5 +285,8 @@ follow from the bytes that the kernels move. Never edit them; change ` + "`scrip
 | copy_json | the first pass of the same run as results.json |
 | gemm | gemm_bf16_64x64x64 on MI350X, five dispatches, three passes: requests, their sizes, compute. Without pass_2 the bytes read are a range |
 | uneven | a transpose on MI300X with one record for each L2 channel, a quarter of which is busier (results.json) |
+| judged/stream | 1 GiB read and 1 GiB written on MI300X in 480 us: at the memory roof (84 %) |
+| judged/lookup | a table of 2 MiB read again and again: L2 at 75 % of its peak, memory at 4 % |
+| judged/one_xcd | GRBM_GUI_ACTIVE of one XCD of eight: rates eight times too high, which must not be believed |
 | workload | a copy on MI210 as a rocprof-compute directory: one wide table and sysinfo.csv |
 `
