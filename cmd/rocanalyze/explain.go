@@ -11,6 +11,7 @@ import (
 	"github.com/rocanalyze/rocanalyze/analyzers/counters"
 	"github.com/rocanalyze/rocanalyze/analyzers/regime"
 	"github.com/rocanalyze/rocanalyze/analyzers/stalls"
+	"github.com/rocanalyze/rocanalyze/analyzers/trust"
 	"github.com/rocanalyze/rocanalyze/pkg/report"
 )
 
@@ -18,7 +19,7 @@ import (
 type topic struct {
 	Name string `json:"topic"`
 	// Kind is "regime", "subtype of latency", "limiter", "stall class",
-	// "counter metric", "counter" or "rule".
+	// "counter metric", "counter", "rule", or "gate" (of a trace).
 	Kind   string `json:"kind"`
 	Text   string `json:"text"`
 	Fix    string `json:"what_to_do,omitempty"`
@@ -36,7 +37,8 @@ func newExplain(a *app) *cobra.Command {
 		Short: "What a regime, a stall class, a limiter or a counter metric means",
 		Long: `A short glossary with sources. TOPIC is a regime (latency), a subtype of one
 (under_filled), a stall class (vmem_wait), a limiter of the occupancy (lds), a
-metric of counters (l2_hit_pct) or the id of a rule. Without TOPIC all are named.
+metric of counters (l2_hit_pct), the id of a rule, or of a remark on a trace
+(low_coverage). Without TOPIC all are named.
 
 Exit status:
   0  done
@@ -163,6 +165,9 @@ func topics() []topic {
 	}
 	for _, r := range advice.Rules() {
 		out = append(out, topic{r.ID, "rule", r.Title + ": fires when " + r.Fires, r.Fix, r.Source})
+	}
+	for _, g := range trust.Gates() {
+		out = append(out, topic{Name: g.ID, Kind: "gate", Text: "Fires when " + g.Fires + ". Then " + g.Means + "."})
 	}
 	return out
 }

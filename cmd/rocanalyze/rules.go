@@ -8,6 +8,7 @@ import (
 
 	"github.com/rocanalyze/rocanalyze/analyzers/advice"
 	"github.com/rocanalyze/rocanalyze/analyzers/regime"
+	"github.com/rocanalyze/rocanalyze/analyzers/trust"
 	"github.com/rocanalyze/rocanalyze/pkg/analysis"
 	"github.com/rocanalyze/rocanalyze/pkg/report"
 )
@@ -37,6 +38,8 @@ type rulesOutput struct {
 	Rules []ruleOutput `json:"rules"`
 	// Verdict are the thresholds of the regimes.
 	Verdict []paramOutput `json:"verdict_parameters"`
+	// Gates are those of the checks that come before a ranking.
+	Gates []paramOutput `json:"gate_parameters"`
 }
 
 func newRules(a *app) *cobra.Command {
@@ -46,7 +49,9 @@ func newRules(a *app) *cobra.Command {
 		Short: "The rules behind the findings: when they fire, thresholds, fixes, sources",
 		Long: `Lists the rules that diagnose applies, or explains the named ones. Thresholds are
 changed with 'diagnose --set RULE.PARAM=VALUE', or with a file of such lines
-(--rules FILE). Those of the verdict itself are named regime.PARAM.
+(--rules FILE). Those of the verdict itself are named regime.PARAM,
+those of the checks that come before it trust.PARAM ('explain' tells what a check
+means).
 
 Exit status:
   0  done
@@ -75,7 +80,7 @@ func (a *app) rules(f *common, ids []string) error {
 			rules = append(rules, r)
 		}
 	}
-	out := rulesOutput{Rules: []ruleOutput{}, Verdict: paramOutputs("regime.", regime.Analyzer.Params)}
+	out := rulesOutput{Rules: []ruleOutput{}, Verdict: paramOutputs("regime.", regime.Analyzer.Params), Gates: paramOutputs("trust.", trust.Analyzer.Params)}
 	for i := range rules {
 		r := &rules[i]
 		out.Rules = append(out.Rules, ruleOutput{
@@ -114,14 +119,19 @@ func rulesTable(out rulesOutput) report.Document {
 	for _, r := range out.Rules {
 		t.Rows = append(t.Rows, []report.Cell{report.Text(r.ID), report.Text(strings.ReplaceAll(r.Needs, "_", " ")), report.Text(r.Title)})
 	}
-	kv := report.KeyValues{}
-	for _, p := range out.Verdict {
-		kv.Items = append(kv.Items, report.KV{Key: p.Set, Value: fmt.Sprintf("%g %s", p.Default, p.Unit), Note: p.Doc})
-	}
 	return report.Document{Sections: []report.Section{
 		{ID: "rules", Title: "Rules", Items: []report.Item{t}},
-		{ID: "verdict", Title: "Thresholds of the verdict", Items: []report.Item{kv}},
+		{ID: "verdict", Title: "Thresholds of the verdict", Items: []report.Item{thresholds(out.Verdict)}},
+		{ID: "gates", Title: "Thresholds of the checks of a trace", Items: []report.Item{thresholds(out.Gates)}},
 	}}
+}
+
+func thresholds(params []paramOutput) report.KeyValues {
+	kv := report.KeyValues{}
+	for _, p := range params {
+		kv.Items = append(kv.Items, report.KV{Key: p.Set, Value: fmt.Sprintf("%g %s", p.Default, p.Unit), Note: p.Doc})
+	}
+	return kv
 }
 
 func rulesDetail(out rulesOutput) report.Document {
