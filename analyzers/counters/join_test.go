@@ -38,7 +38,7 @@ func long(rows ...string) string {
 		var pid, id, start, ns int
 		var kernel, counter, value string
 		if _, err := fmt.Sscan(r, &pid, &id, &kernel, &counter, &value, &start, &ns); err != nil {
-			panic(r)
+			panic("a row of a test is no row: " + r)
 		}
 		out += fmt.Sprintf("%d,Agent 1,%d,1024,%s,64,%s,%s,%d,%d\n", id, pid, kernel, counter, value, start, start+ns)
 	}

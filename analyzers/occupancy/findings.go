@@ -2,6 +2,7 @@ package occupancy
 
 import (
 	"fmt"
+	"slices"
 
 	"github.com/rocanalyze/rocanalyze/pkg/finding"
 )
@@ -35,7 +36,17 @@ func doesNotFit(s *subject) *finding.Finding {
 	for _, r := range reasons(&s.k) {
 		text += ": " + r
 	}
-	return &finding.Finding{ID: "does_not_fit", Severity: finding.High, Text: text, Fix: "use smaller workgroups, less LDS or fewer registers"}
+	f := &finding.Finding{ID: "does_not_fit", Severity: finding.High, Text: text, Fix: "use smaller workgroups, less LDS or fewer registers"}
+	if ran(s.k.Source.Kind) {
+		f.Text += "; yet the capture says that it ran"
+		f.Fix = "its registers, LDS or workgroup size, as captured or as given by options, are not those that it ran with: check them against the code object"
+	}
+	return f
+}
+
+// ran reports whether a source of this kind records dispatches.
+func ran(kind string) bool {
+	return slices.Contains([]string{"thread_trace", "kernel_trace", "rocpd"}, kind)
 }
 
 // spills fires on the compiler's own count. Source: code object metadata

@@ -1,0 +1,24 @@
+package occupancy
+
+import (
+	"strings"
+	"testing"
+
+	"github.com/rocanalyze/rocanalyze/pkg/gpu"
+)
+
+// A kernel that ran has fitted: then the capture's figures are doubted, and not
+// the kernel's.
+func TestDoesNotFit(t *testing.T) {
+	for kind, doubted := range map[string]bool{"rocpd": true, "kernel_trace": true, "thread_trace": true, "code_object": false, kindFlags: false} {
+		s := &subject{k: Kernel{Source: Source{Kind: kind}, shape: &gpu.Result{}}}
+		f := doesNotFit(s)
+		if f == nil || strings.Contains(f.Text, "ran") != doubted || strings.Contains(f.Fix, "code object") != doubted {
+			t.Errorf("%s: %+v, doubted: %v", kind, f, doubted)
+		}
+		s.k.shape.Fits = true
+		if f := doesNotFit(s); f != nil {
+			t.Errorf("%s: %+v", kind, f)
+		}
+	}
+}
