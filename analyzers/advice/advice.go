@@ -20,15 +20,14 @@ import (
 var doc string
 
 // Analyzer returns a *Result.
-var Analyzer = &analysis.Analyzer{
+var Analyzer = analysis.New(analysis.Analyzer{
 	Name: "advice",
 	Doc:  doc,
-	Requires: []*analysis.Analyzer{
+	Requires: []analysis.Required{
 		code.Analyzer, replay.Analyzer, stalls.Analyzer, flow.Analyzer, exposed.Analyzer, l2.Analyzer, regime.Analyzer,
 	},
 	Params: params(),
-	Run:    run,
-}
+}, run)
 
 // params declares every rule's parameters, as RULE.PARAM.
 func params() []analysis.Param {
@@ -42,8 +41,8 @@ func params() []analysis.Param {
 	return out
 }
 
-func run(p *analysis.Pass) (any, error) {
-	verdicts := p.ResultOf(regime.Analyzer).(*regime.Result)
+func run(p *analysis.Pass) (*Result, error) {
+	verdicts := regime.Analyzer.Of(p)
 	rules := Rules()
 	res := &Result{Kernels: []Kernel{}}
 	for i := range verdicts.Kernels {

@@ -26,7 +26,7 @@ func advise(t *testing.T, params map[string]float64, paths ...string) advice.Ker
 	if err != nil {
 		t.Fatal(err)
 	}
-	ks := out.Result(advice.Analyzer).(*advice.Result).Kernels
+	ks := advice.Analyzer.Of(out).Kernels
 	if len(ks) == 0 {
 		t.Fatal("no kernel")
 	}

@@ -40,7 +40,7 @@ func adviseOn(t *testing.T, tr *trace.Trace) advice.Kernel {
 	if err != nil {
 		t.Fatal(err)
 	}
-	return out.Result(advice.Analyzer).(*advice.Result).Kernels[0]
+	return advice.Analyzer.Of(out).Kernels[0]
 }
 
 // The rules that need neither waves nor counters, each fired and not fired by
@@ -125,7 +125,7 @@ func TestSameNameTwice(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	ks := out.Result(advice.Analyzer).(*advice.Result).Kernels
+	ks := advice.Analyzer.Of(out).Kernels
 	if len(ks) != 1 || len(ks[0].Sources) != 1 || strings.Contains(ks[0].Verdict, "no traced wave") || find(ks[0], "vmem_wait") == nil {
 		t.Fatalf("%d kernels, first: %s, %+v", len(ks), ks[0].Verdict, ks[0].Findings)
 	}

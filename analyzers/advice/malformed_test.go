@@ -29,7 +29,7 @@ func TestMalformedCaptures(t *testing.T) {
 			t.Errorf("%s: %v", dir, err)
 			continue
 		}
-		for _, k := range out.Result(advice.Analyzer).(*advice.Result).Kernels {
+		for _, k := range advice.Analyzer.Of(out).Kernels {
 			if k.Verdict == "" || k.Regime == "" || k.Confidence == "" || len(k.Sources) == 0 {
 				t.Errorf("%s: %q has regime %q, confidence %q: %q", dir, k.Name, k.Regime, k.Confidence, k.Verdict)
 			}

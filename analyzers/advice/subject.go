@@ -44,14 +44,13 @@ func newSubject(p *analysis.Pass, k *regime.Kernel) *subject {
 		return s
 	}
 	s.occ = s.m.Occupancy
-	i := s.m.Trace
-	s.tt = p.Trace.ThreadTraces[i]
+	s.tt = s.m.Trace
 	s.kernel = s.tt.Kernels[s.m.Kernel]
-	s.insts = p.ResultOf(code.Analyzer).(*code.Result).Listings[i].Insts
-	s.stalls = p.ResultOf(stalls.Analyzer).(*stalls.Result).Traces[i]
-	s.replay = p.ResultOf(replay.Analyzer).(*replay.Result).Replays[i]
-	s.flow = p.ResultOf(flow.Analyzer).(*flow.Result).Traces[i]
-	s.split = p.ResultOf(exposed.Analyzer).(*exposed.Result).Traces[i]
+	s.insts = code.Analyzer.Of(p, s.tt).Insts
+	s.stalls = stalls.Analyzer.Of(p, s.tt)
+	s.replay = replay.Analyzer.Of(p, s.tt)
+	s.flow = flow.Analyzer.Of(p, s.tt)
+	s.split = exposed.Analyzer.Of(p, s.tt)
 	s.waveCycles = s.m.Hot.Counted.LatencyCycles + s.m.Hot.Counted.IdleCycles
 	return s
 }

@@ -17,18 +17,12 @@ import (
 //go:embed doc.md
 var doc string
 
-// Analyzer returns a *Result.
-var Analyzer = &analysis.Analyzer{
+// Analyzer gives a *Listing for every thread trace.
+var Analyzer = analysis.NewPerTrace(analysis.Analyzer{
 	Name:  "code",
 	Doc:   doc,
 	Needs: []analysis.Evidence{analysis.ThreadTraces},
-	Run:   run,
-}
-
-// Result holds one Listing per thread trace, in the trace's order.
-type Result struct {
-	Listings []*Listing
-}
+}, run)
 
 // Listing is the code of one thread trace, instruction by instruction.
 type Listing struct {
@@ -100,16 +94,12 @@ type Registers struct {
 	SGPRs int `json:"sgprs"`
 }
 
-func run(p *analysis.Pass) (any, error) {
-	res := &Result{}
-	for _, tt := range p.Trace.ThreadTraces {
-		arch, err := findArch(p.Device, tt)
-		if err != nil {
-			return nil, err
-		}
-		res.Listings = append(res.Listings, list(tt, arch))
+func run(p *analysis.Pass, tt *trace.ThreadTrace) (*Listing, error) {
+	arch, err := findArch(p.Device, tt)
+	if err != nil {
+		return nil, err
 	}
-	return res, nil
+	return list(tt, arch), nil
 }
 
 func list(tt *trace.ThreadTrace, arch Arch) *Listing {

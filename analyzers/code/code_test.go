@@ -25,7 +25,7 @@ func analyse(t *testing.T, device string, tt *trace.ThreadTrace) *Listing {
 	if err != nil {
 		t.Fatal(err)
 	}
-	return out.Result(Analyzer).(*Result).Listings[0]
+	return Analyzer.Of(out, tt)
 }
 
 func TestArchitecture(t *testing.T) {

@@ -24,7 +24,7 @@ const (
 )
 
 // Analyzer returns a *Result.
-var Analyzer = &analysis.Analyzer{
+var Analyzer = analysis.New(analysis.Analyzer{
 	Name:  "counters",
 	Doc:   doc,
 	Needs: []analysis.Evidence{analysis.Counters},
@@ -33,13 +33,12 @@ var Analyzer = &analysis.Analyzer{
 		{Name: paramPerDispatch, Doc: "1 adds the figures of each dispatch"},
 		{Name: paramFloor, Default: 1000, Unit: "requests per channel", Doc: "less mean traffic than this says nothing about the balance of L2 channels"},
 	},
-	Run: run,
-}
+}, run)
 
 // maxPerDispatch bounds the dispatches that are listed one by one.
 const maxPerDispatch = 1 << 20
 
-func run(p *analysis.Pass) (any, error) {
+func run(p *analysis.Pass) (*Result, error) {
 	metrics, err := compile()
 	if err != nil {
 		return nil, err

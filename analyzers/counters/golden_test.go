@@ -37,8 +37,8 @@ func analyse(t *testing.T, params map[string]float64, device string, paths ...st
 	if err != nil {
 		t.Fatal(err)
 	}
-	res, ok := out.Result(counters.Analyzer).(*counters.Result)
-	if !ok {
+	res := counters.Analyzer.Of(out)
+	if res == nil {
 		t.Fatalf("skipped: %v", out.Skipped)
 	}
 	return res

@@ -241,7 +241,7 @@ func TestWorkers(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		text, err := json.Marshal(out.Result(counters.Analyzer))
+		text, err := json.Marshal(counters.Analyzer.Of(out))
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -13,25 +13,18 @@ import (
 //go:embed doc.md
 var doc string
 
-// Analyzer returns a *Result.
-var Analyzer = &analysis.Analyzer{
+// Analyzer gives a *Split for every thread trace.
+var Analyzer = analysis.NewPerTrace(analysis.Analyzer{
 	Name:     "exposed",
 	Doc:      doc,
-	Needs:    []analysis.Evidence{analysis.ThreadTraces},
-	Requires: []*analysis.Analyzer{replay.Analyzer},
+	Requires: []analysis.Required{replay.Analyzer},
 	Params: []analysis.Param{
 		{
 			Name: "matrix_gaps", Default: 0,
 			Doc: "1 also tells the cycles apart in which the matrix pipe was idle, for which the waves are read again",
 		},
 	},
-	Run: run,
-}
-
-// Result holds one Split per thread trace, in the trace's order.
-type Result struct {
-	Traces []*Split
-}
+}, run)
 
 // Split is the exposed part of one thread trace's stalls.
 type Split struct {
@@ -123,17 +116,8 @@ func (s *Split) Charged() int64 {
 
 func cycles(units int64) float64 { return float64(units) / replay.Unit }
 
-func run(p *analysis.Pass) (any, error) {
-	replays := p.ResultOf(replay.Analyzer).(*replay.Result).Replays
-	res := &Result{}
-	for i, tt := range p.Trace.ThreadTraces {
-		s, err := split(p, tt, replays[i])
-		if err != nil {
-			return nil, err
-		}
-		res.Traces = append(res.Traces, s)
-	}
-	return res, nil
+func run(p *analysis.Pass, tt *trace.ThreadTrace) (*Split, error) {
+	return split(p, tt, replay.Analyzer.Of(p, tt))
 }
 
 // absent says why a trace's stalls cannot be split.

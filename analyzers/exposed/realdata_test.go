@@ -59,7 +59,7 @@ func analyseWith(t testing.TB, dir string, workers int, change func(*trace.Threa
 	if err != nil {
 		t.Fatal(err)
 	}
-	return tr.ThreadTraces[0], out.Result(replay.Analyzer).(*replay.Result).Replays[0], out.Result(exposed.Analyzer).(*exposed.Result).Traces[0]
+	return tr.ThreadTraces[0], replay.Analyzer.Of(out, tr.ThreadTraces[0]), exposed.Analyzer.Of(out, tr.ThreadTraces[0])
 }
 
 // TestConservation: exposed + issuing + empty is the SIMDs' time, what the

@@ -17,19 +17,12 @@ import (
 //go:embed doc.md
 var doc string
 
-// Analyzer returns a *Result.
-var Analyzer = &analysis.Analyzer{
+// Analyzer gives a *Flow for every thread trace.
+var Analyzer = analysis.NewPerTrace(analysis.Analyzer{
 	Name:     "flow",
 	Doc:      doc,
-	Needs:    []analysis.Evidence{analysis.ThreadTraces},
-	Requires: []*analysis.Analyzer{code.Analyzer},
-	Run:      run,
-}
-
-// Result holds one Flow per thread trace, in the trace's order.
-type Result struct {
-	Traces []*Flow
-}
+	Requires: []analysis.Required{code.Analyzer},
+}, run)
 
 // Flow is the control flow of all kernels of one thread trace. Rows are
 // indices of ThreadTrace.Code.
@@ -69,13 +62,8 @@ type Loop struct {
 	Parent, Depth int
 }
 
-func run(p *analysis.Pass) (any, error) {
-	listings := p.ResultOf(code.Analyzer).(*code.Result).Listings
-	res := &Result{}
-	for i, tt := range p.Trace.ThreadTraces {
-		res.Traces = append(res.Traces, Find(tt, listings[i].Insts))
-	}
-	return res, nil
+func run(p *analysis.Pass, tt *trace.ThreadTrace) (*Flow, error) {
+	return Find(tt, code.Analyzer.Of(p, tt).Insts), nil
 }
 
 // Find finds the control flow of a thread trace's code; insts is parallel to

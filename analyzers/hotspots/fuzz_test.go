@@ -49,7 +49,7 @@ func FuzzHotspots(f *testing.F) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		res := out.Result(hotspots.Analyzer).(*hotspots.Result)
+		res := hotspots.Analyzer.Of(out)
 		for i := range res.Kernels {
 			var sum int64
 			for _, s := range res.Kernels[i].Stalls {

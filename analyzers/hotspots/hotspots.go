@@ -22,17 +22,16 @@ import (
 var doc string
 
 // Analyzer returns a *Result.
-var Analyzer = &analysis.Analyzer{
+var Analyzer = analysis.New(analysis.Analyzer{
 	Name:     "hotspots",
 	Doc:      doc,
 	Needs:    []analysis.Evidence{analysis.ThreadTraces},
-	Requires: []*analysis.Analyzer{code.Analyzer, replay.Analyzer, exposed.Analyzer, loops.Analyzer, stalls.Analyzer, trust.Analyzer},
+	Requires: []analysis.Required{code.Analyzer, replay.Analyzer, exposed.Analyzer, loops.Analyzer, stalls.Analyzer, trust.Analyzer},
 	Params: []analysis.Param{
 		{Name: "top", Default: 15, Unit: "rows", Doc: "rows of each ranking; 0 keeps all"},
 		{Name: "context", Default: 3, Unit: "lines", Doc: "source lines around a hot line"},
 	},
-	Run: run,
-}
+}, run)
 
 // topInLine is how many instructions of a source line are listed.
 const topInLine = 5
@@ -57,15 +56,10 @@ type builder struct {
 	cost cost
 }
 
-func run(p *analysis.Pass) (any, error) {
-	listings := p.ResultOf(code.Analyzer).(*code.Result).Listings
-	replays := p.ResultOf(replay.Analyzer).(*replay.Result).Replays
-	breakdowns := p.ResultOf(stalls.Analyzer).(*stalls.Result).Traces
-	splits := p.ResultOf(exposed.Analyzer).(*exposed.Result).Traces
-	looped := p.ResultOf(loops.Analyzer).(*loops.Result)
-	judgements := p.ResultOf(trust.Analyzer).(*trust.Result).Traces
+func run(p *analysis.Pass) (*Result, error) {
+	looped := loops.Analyzer.Of(p)
 	res := &Result{Kernels: []Kernel{}}
-	for i, tt := range p.Trace.ThreadTraces {
+	for _, tt := range p.Trace.ThreadTraces {
 		if len(tt.Code) == 0 {
 			res.Empty = append(res.Empty, EmptyTrace{Path: tt.Path, Why: "no instruction was decoded", Occupancy: occupancyOf(tt)})
 			continue
@@ -76,11 +70,13 @@ func run(p *analysis.Pass) (any, error) {
 				continue
 			}
 			b := &builder{
-				p: p, tt: tt, kernel: kn, k: k, listing: listings[i],
-				replay: replays[i], stalls: breakdowns[i], trust: &judgements[i].Kernels[k], split: splits[i],
+				p: p, tt: tt, kernel: kn, k: k, listing: code.Analyzer.Of(p, tt),
+				replay: replay.Analyzer.Of(p, tt), stalls: stalls.Analyzer.Of(p, tt), trust: &trust.Analyzer.Of(p, tt).Kernels[k],
+				split: exposed.Analyzer.Of(p, tt),
 			}
 			x := b.build()
-			if l := looped.Kernel(i, k); l != nil && !x.LinesRanked && x.Samples == nil {
+			x.trace, x.kernel = tt, k
+			if l := looped.Kernel(tt, k); l != nil && !x.LinesRanked && x.Samples == nil {
 				x.Loops = l.Loops
 				x.loops = l
 			}

@@ -91,10 +91,10 @@ func load(t *testing.T, path string, all bool) loaded {
 	}
 	return loaded{
 		tr.ThreadTraces[0],
-		out.Result(code.Analyzer).(*code.Result).Listings[0],
-		out.Result(replay.Analyzer).(*replay.Result).Replays[0],
-		out.Result(stalls.Analyzer).(*stalls.Result).Traces[0],
-		&out.Result(hotspots.Analyzer).(*hotspots.Result).Kernels[0],
+		code.Analyzer.Of(out, tr.ThreadTraces[0]),
+		replay.Analyzer.Of(out, tr.ThreadTraces[0]),
+		stalls.Analyzer.Of(out, tr.ThreadTraces[0]),
+		&hotspots.Analyzer.Of(out).Kernels[0],
 		out,
 	}
 }

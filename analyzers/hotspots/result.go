@@ -74,6 +74,23 @@ type Kernel struct {
 	Loops []loops.Loop `json:"loops,omitempty"`
 
 	loops *loops.Kernel // what Loops is taken from
+
+	trace  *trace.ThreadTrace
+	kernel int
+}
+
+// Kernel returns kernel k of a thread trace; nil when it was not selected, or r
+// is nil.
+func (r *Result) Kernel(tt *trace.ThreadTrace, k int) *Kernel {
+	if r == nil {
+		return nil
+	}
+	for i := range r.Kernels {
+		if r.Kernels[i].trace == tt && r.Kernels[i].kernel == k {
+			return &r.Kernels[i]
+		}
+	}
+	return nil
 }
 
 // Exposed is the time in which the SIMDs waited.

@@ -24,7 +24,7 @@ const (
 )
 
 // Analyzer returns a *Result.
-var Analyzer = &analysis.Analyzer{
+var Analyzer = analysis.New(analysis.Analyzer{
 	Name: "kernels",
 	Doc:  doc,
 	Params: []analysis.Param{
@@ -35,8 +35,7 @@ var Analyzer = &analysis.Analyzer{
 		{Name: paramSincePct, Default: -1, Unit: "%", Doc: "the same as a share of the time from a run's first dispatch to the end of its last; -1 is no limit"},
 		{Name: paramUntilPct, Default: -1, Unit: "%", Doc: "likewise"},
 	},
-	Run: run,
-}
+}, run)
 
 // Groupings are the values of by, in the order of the parameter's numbers.
 var Groupings = []string{"kernel", "shape", "agent", "process", "stream"}
@@ -44,7 +43,7 @@ var Groupings = []string{"kernel", "shape", "agent", "process", "stream"}
 // Orders are the values of sort, in the order of the parameter's numbers.
 var Orders = []string{"total", "calls", "mean", "median", "p95", "min", "max", "cv", "name"}
 
-func run(p *analysis.Pass) (any, error) {
+func run(p *analysis.Pass) (*Result, error) {
 	b := newBuilder(p)
 	for i, r := range p.Trace.Runs {
 		if err := b.run(i, r); err != nil {

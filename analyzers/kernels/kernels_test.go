@@ -68,7 +68,7 @@ func analyze(t *testing.T, params map[string]float64, kernel string, runs ...*tr
 	if err != nil {
 		t.Fatal(err)
 	}
-	return out.Result(Analyzer).(*Result)
+	return Analyzer.Of(out)
 }
 
 // rows by hand: a/32 takes 100, 300, 200; a/64 takes 400; the copy 50; b 950.
@@ -256,7 +256,7 @@ func TestStats(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	r := out.Result(Analyzer).(*Result)
+	r := Analyzer.Of(out)
 	k := r.Kernels[0]
 	if r.TotalNs != 800 || k.Name != "k" || k.MeanNs != 150 || k.SharePct != 75 || *k.CVPct != 20 || k.MedianNs != nil || k.Registers != nil || len(r.GPUs) != 0 {
 		t.Errorf("%+v", k)

@@ -39,7 +39,7 @@ func resultOf(t *testing.T, paths ...string) *Result {
 	if err != nil {
 		t.Fatal(err)
 	}
-	return out.Result(Analyzer).(*Result)
+	return Analyzer.Of(out)
 }
 
 // figures is a result as JSON without the names of its files.

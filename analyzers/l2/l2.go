@@ -16,14 +16,13 @@ import (
 var doc string
 
 // Analyzer returns a *Result.
-var Analyzer = &analysis.Analyzer{
+var Analyzer = analysis.New(analysis.Analyzer{
 	Name:     "l2",
 	Doc:      doc,
 	Needs:    []analysis.Evidence{analysis.Counters},
-	Requires: []*analysis.Analyzer{counters.Analyzer},
+	Requires: []analysis.Required{counters.Analyzer},
 	Params:   params(),
-	Run:      run,
-}
+}, run)
 
 // metricIDs are the metrics that are about L2 and memory, in the order in
 // which they are shown.
@@ -42,9 +41,9 @@ func wanted() []string {
 	return []string{"l2_hit_pct", "ea_read_bytes", "ea_write_bytes", "req_32B_pct", "hbm_read_req_pct", "l1_l2_bytes"}
 }
 
-func run(p *analysis.Pass) (any, error) {
+func run(p *analysis.Pass) (*Result, error) {
 	res := &Result{Kernels: []Kernel{}}
-	for _, c := range p.ResultOf(counters.Analyzer).(*counters.Result).Kernels {
+	for _, c := range counters.Analyzer.Of(p).Kernels {
 		k := Kernel{
 			Name: c.Name, Run: c.Run, Machine: c.Machine, Dispatches: c.Dispatches, TotalNs: c.TotalNs,
 			Metrics: map[string]counters.Value{}, Channels: c.Channels, Decisions: []Decision{}, Notes: notes(c.Notes),

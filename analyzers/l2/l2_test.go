@@ -24,8 +24,8 @@ func analyse(t *testing.T, params map[string]float64, device string, paths ...st
 	if err != nil {
 		t.Fatal(err)
 	}
-	res, ok := out.Result(l2.Analyzer).(*l2.Result)
-	if !ok {
+	res := l2.Analyzer.Of(out)
+	if res == nil {
 		t.Fatalf("skipped: %v", out.Skipped)
 	}
 	return res, out

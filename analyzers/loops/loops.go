@@ -22,11 +22,11 @@ import (
 var doc string
 
 // Analyzer returns a *Result.
-var Analyzer = &analysis.Analyzer{
+var Analyzer = analysis.New(analysis.Analyzer{
 	Name:     "loops",
 	Doc:      doc,
 	Needs:    []analysis.Evidence{analysis.ThreadTraces},
-	Requires: []*analysis.Analyzer{code.Analyzer, flow.Analyzer, replay.Analyzer, exposed.Analyzer, stalls.Analyzer},
+	Requires: []analysis.Required{code.Analyzer, flow.Analyzer, replay.Analyzer, exposed.Analyzer, stalls.Analyzer},
 	Params: []analysis.Param{
 		{Name: "top", Default: 10, Unit: "rows", Doc: "hazards and prefetch distances listed; 0 keeps all"},
 		{Name: "mfma_good_pct", Default: 40, Unit: "%", Doc: "share of matrix instructions in a loop above which it is dominated by compute (FlyDSL GEMM optimization guide, section 9.3)"},
@@ -40,8 +40,7 @@ var Analyzer = &analysis.Analyzer{
 		{Name: "tile_bits", Unit: "bits", Doc: "size of the tile's elements"},
 		{Name: "tile_waves", Default: 4, Unit: "waves", Doc: "waves of a workgroup that share the tile's columns"},
 	},
-	Run: run,
-}
+}, run)
 
 // builder describes one kernel.
 type builder struct {
@@ -60,14 +59,9 @@ type builder struct {
 	total float64
 }
 
-func run(p *analysis.Pass) (any, error) {
-	listings := p.ResultOf(code.Analyzer).(*code.Result).Listings
-	flows := p.ResultOf(flow.Analyzer).(*flow.Result).Traces
-	replays := p.ResultOf(replay.Analyzer).(*replay.Result).Replays
-	splits := p.ResultOf(exposed.Analyzer).(*exposed.Result).Traces
-	breakdowns := p.ResultOf(stalls.Analyzer).(*stalls.Result).Traces
+func run(p *analysis.Pass) (*Result, error) {
 	res := &Result{Kernels: []Kernel{}}
-	for i, tt := range p.Trace.ThreadTraces {
+	for _, tt := range p.Trace.ThreadTraces {
 		if tt.Flavour == trace.Samples {
 			continue
 		}
@@ -75,12 +69,13 @@ func run(p *analysis.Pass) (any, error) {
 			if !p.Selects(kn.Symbol, kn.Demangled) {
 				continue
 			}
+			listing := code.Analyzer.Of(p, tt)
 			b := &builder{
-				p: p, tt: tt, kernel: kn, k: k, listing: listings[i], insts: listings[i].Insts, flow: flows[i],
-				replay: replays[i], split: splits[i], stalls: breakdowns[i],
+				p: p, tt: tt, kernel: kn, k: k, listing: listing, insts: listing.Insts, flow: flow.Analyzer.Of(p, tt),
+				replay: replay.Analyzer.Of(p, tt), split: exposed.Analyzer.Of(p, tt), stalls: stalls.Analyzer.Of(p, tt),
 			}
 			x := b.build()
-			x.trace, x.kernel = i, k
+			x.trace, x.kernel = tt, k
 			res.Kernels = append(res.Kernels, x)
 		}
 	}

@@ -61,7 +61,7 @@ func analyse(t testing.TB, dir string, workers int, params map[string]float64) *
 	if err != nil {
 		t.Fatal(err)
 	}
-	return &out.Result(loops.Analyzer).(*loops.Result).Kernels[0]
+	return &loops.Analyzer.Of(out).Kernels[0]
 }
 
 // rawWave is a wave file, read without any of our code.

@@ -4,6 +4,7 @@ import (
 	"github.com/rocanalyze/rocanalyze/analyzers/code"
 	"github.com/rocanalyze/rocanalyze/analyzers/exposed"
 	"github.com/rocanalyze/rocanalyze/analyzers/stalls"
+	"github.com/rocanalyze/rocanalyze/pkg/trace"
 )
 
 // Result is the machine output. Kernels are in the order of their traces'
@@ -55,13 +56,14 @@ type Kernel struct {
 	// Tile compares the main matrix loop with what a GEMM tile needs.
 	Tile *Tile `json:"gemm_tile,omitempty"`
 
-	trace, kernel int
+	trace  *trace.ThreadTrace
+	kernel int
 }
 
-// Kernel returns kernel k of thread trace i; nil when it was not selected.
-func (r *Result) Kernel(i, k int) *Kernel {
+// Kernel returns kernel k of a thread trace; nil when it was not selected.
+func (r *Result) Kernel(tt *trace.ThreadTrace, k int) *Kernel {
 	for at := range r.Kernels {
-		if r.Kernels[at].trace == i && r.Kernels[at].kernel == k {
+		if r.Kernels[at].trace == tt && r.Kernels[at].kernel == k {
 			return &r.Kernels[at]
 		}
 	}

@@ -37,7 +37,7 @@ func FuzzKernelTrace(f *testing.F) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		res := out.Result(Analyzer).(*Result)
+		res := Analyzer.Of(out)
 		for i := range res.Kernels {
 			checkKernel(t, &res.Kernels[i])
 		}

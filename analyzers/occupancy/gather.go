@@ -2,7 +2,6 @@ package occupancy
 
 import (
 	"cmp"
-	"errors"
 	"fmt"
 	"math"
 	"slices"
@@ -76,25 +75,18 @@ func (b *builder) withoutGPU(s *subject, path, why string) error {
 
 // threadTraces adds the kernels of dispatch directories.
 func (b *builder) threadTraces() error {
-	judged, ok := b.p.ResultOf(trust.Analyzer).(*trust.Result)
-	if !ok {
-		return nil
-	}
-	listed, ok := b.p.ResultOf(code.Analyzer).(*code.Result)
-	if !ok {
-		return errors.New("the code of the thread traces was not analysed")
-	}
-	for i, tt := range b.p.Trace.ThreadTraces {
-		launched := slices.ContainsFunc(judged.Traces[i].Kernels, func(k trust.Kernel) bool { return k.Companion != nil })
+	for _, tt := range b.p.Trace.ThreadTraces {
+		judged, listing := trust.Analyzer.Of(b.p, tt), code.Analyzer.Of(b.p, tt)
+		launched := slices.ContainsFunc(judged.Kernels, func(k trust.Kernel) bool { return k.Companion != nil })
 		for k := range tt.Kernels {
 			kn := &tt.Kernels[k]
-			companion := judged.Traces[i].Kernels[k].Companion
+			companion := judged.Kernels[k].Companion
 			// Without a row of its own a symbol beside a launched kernel is a
 			// function that it calls.
 			if !b.p.Selects(kn.Symbol, kn.Demangled) || launched && companion == nil {
 				continue
 			}
-			if err := b.traced(tt, kn, companion, listed.Listings[i].Arch, listed.Listings[i].Registers[k]); err != nil {
+			if err := b.traced(tt, k, companion, listing.Arch, listing.Registers[k]); err != nil {
 				return err
 			}
 		}
@@ -103,8 +95,8 @@ func (b *builder) threadTraces() error {
 }
 
 // traced adds one kernel of a thread trace.
-func (b *builder) traced(tt *trace.ThreadTrace, kn *trace.Kernel, c *trust.Companion, arch code.Arch, named code.Registers) error {
-	id := ""
+func (b *builder) traced(tt *trace.ThreadTrace, k int, c *trust.Companion, arch code.Arch, named code.Registers) error {
+	kn, id := &tt.Kernels[k], ""
 	if c != nil {
 		id = c.Launch.AgentID
 	}
@@ -118,6 +110,7 @@ func (b *builder) traced(tt *trace.ThreadTrace, kn *trace.Kernel, c *trust.Compa
 		}
 	}
 	s := newSubject("thread_trace", tt.Path, kn.Name(), kn.Symbol, m)
+	s.k.trace, s.k.kernel = tt, k
 	s.k.Registers.Named = &named
 	s.k.Observed = observedOf(tt)
 	if !m.known() {

@@ -33,10 +33,10 @@ const (
 )
 
 // Analyzer returns a *Result.
-var Analyzer = &analysis.Analyzer{
+var Analyzer = analysis.New(analysis.Analyzer{
 	Name:     "occupancy",
 	Doc:      doc,
-	Requires: []*analysis.Analyzer{code.Analyzer, trust.Analyzer},
+	Requires: []analysis.Required{code.Analyzer, trust.Analyzer},
 	Params: []analysis.Param{
 		{Name: paramWorkgroup, Unit: "work-items", Doc: "size of a workgroup, in place of the source's; 0 is the source's"},
 		{Name: paramLDS, Default: -1, Unit: "bytes", Doc: "LDS of a workgroup, static and dynamic, in place of the source's; -1 is the source's"},
@@ -51,10 +51,9 @@ var Analyzer = &analysis.Analyzer{
 		{Name: paramIdleLanes, Default: 5, Unit: "%", Doc: "fewer idle lanes than this are not worth a finding"},
 		{Name: paramUnknownGPU, Doc: "1 leaves kernels of unknown GPUs without an occupancy; 0 makes it an error when there are no others"},
 	},
-	Run: run,
-}
+}, run)
 
-func run(p *analysis.Pass) (any, error) {
+func run(p *analysis.Pass) (*Result, error) {
 	b := &builder{p: p, res: &Result{Kernels: []Kernel{}}, decided: map[capture]int{}, joined: map[*trace.CodeKernel]bool{}}
 	flag, err := machineOfFlag(p.Device)
 	if err != nil {

@@ -21,7 +21,7 @@ func analyse(t *testing.T, tr *trace.Trace, device string, params map[string]flo
 	if err != nil {
 		t.Fatal(err)
 	}
-	return out.Result(Analyzer).(*Result), out
+	return Analyzer.Of(out), out
 }
 
 // compiled is a trace of one kernel of a code object.

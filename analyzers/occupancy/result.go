@@ -3,6 +3,7 @@ package occupancy
 import (
 	"github.com/rocanalyze/rocanalyze/analyzers/code"
 	"github.com/rocanalyze/rocanalyze/pkg/gpu"
+	"github.com/rocanalyze/rocanalyze/pkg/trace"
 )
 
 // Result is the machine output: thread traces first, then kernel traces (by
@@ -76,6 +77,19 @@ type Kernel struct {
 
 	shape *gpu.Result // of the occupancy shown
 	brief string      // Advice for a narrow column
+
+	trace  *trace.ThreadTrace // where it was traced
+	kernel int
+}
+
+// Traced returns kernel k of a thread trace; nil when there is none.
+func (r *Result) Traced(tt *trace.ThreadTrace, k int) *Kernel {
+	for i := range r.Kernels {
+		if r.Kernels[i].trace == tt && r.Kernels[i].kernel == k {
+			return &r.Kernels[i]
+		}
+	}
+	return nil
 }
 
 // Source says where a kernel was described.

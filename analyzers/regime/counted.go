@@ -33,13 +33,9 @@ var counted = []struct {
 
 // counterRuns adds every kernel of every run under a counter profiler.
 func (j *joiner) counterRuns() {
-	res, ok := j.p.ResultOf(counters.Analyzer).(*counters.Result)
-	if !ok {
+	res, memory := counters.Analyzer.Of(j.p), l2.Analyzer.Of(j.p)
+	if res == nil {
 		return
-	}
-	memory, ok := j.p.ResultOf(l2.Analyzer).(*l2.Result)
-	if !ok {
-		memory = &l2.Result{}
 	}
 	for i := range res.Kernels {
 		c := &res.Kernels[i]

@@ -26,7 +26,7 @@ func judged(t *testing.T, paths ...string) regime.Kernel {
 	if err != nil {
 		t.Fatal(err)
 	}
-	ks := out.Result(regime.Analyzer).(*regime.Result).Kernels
+	ks := regime.Analyzer.Of(out).Kernels
 	if len(ks) == 0 {
 		t.Fatal("no kernel")
 	}

@@ -11,7 +11,6 @@ import (
 	"github.com/rocanalyze/rocanalyze/analyzers/replay"
 	"github.com/rocanalyze/rocanalyze/analyzers/trust"
 	"github.com/rocanalyze/rocanalyze/pkg/analysis"
-	"github.com/rocanalyze/rocanalyze/pkg/trace"
 )
 
 // joiner gathers the captures of each kernel.
@@ -78,27 +77,17 @@ func (s *Shape) take(o Shape) {
 
 // threadTraces adds every kernel of every thread trace.
 func (j *joiner) threadTraces() {
-	hot, ok := j.p.ResultOf(hotspots.Analyzer).(*hotspots.Result)
-	if !ok {
-		return
-	}
-	occ, ok := j.p.ResultOf(occupancy.Analyzer).(*occupancy.Result)
-	if !ok {
-		occ = &occupancy.Result{}
-	}
-	listings := j.p.ResultOf(code.Analyzer).(*code.Result).Listings
-	replays := j.p.ResultOf(replay.Analyzer).(*replay.Result).Replays
-	judged := j.p.ResultOf(trust.Analyzer).(*trust.Result).Traces
-	for i, tt := range j.p.Trace.ThreadTraces {
+	hot, occ := hotspots.Analyzer.Of(j.p), occupancy.Analyzer.Of(j.p)
+	for _, tt := range j.p.Trace.ThreadTraces {
 		for k := range tt.Kernels {
-			h := hotOf(hot, tt, tt.Kernels[k])
+			h := hot.Kernel(tt, k)
 			if h == nil {
 				continue
 			}
-			m := &TraceMeasure{Trace: i, Kernel: k, Hot: h, Occupancy: occupancyOf(occ, tt.Path, h), Gates: judged[i].Kernels[k].Gates}
+			m := &TraceMeasure{Trace: tt, Kernel: k, Hot: h, Occupancy: occ.Traced(tt, k), Gates: trust.Analyzer.Of(j.p, tt).Kernels[k].Gates}
 			m.Device, m.DeviceSource, m.Assumed = deviceOf(tt.Agents, j.p.Device, string(h.Arch.Target))
 			m.clock()
-			m.bytes(tt, listings[i], replays[i])
+			m.bytes(tt, code.Analyzer.Of(j.p, tt), replay.Analyzer.Of(j.p, tt))
 			m.fill()
 			m.HasMatrix = h.Coverage.MFMAExecuted > 0
 			j.addTrace(m)
@@ -110,10 +99,7 @@ func (j *joiner) threadTraces() {
 // kernels that were not traced. They become kernels of their own only where nothing else is
 // known: a kernel trace beside a thread trace lists the whole application.
 func (j *joiner) launches() {
-	occ, ok := j.p.ResultOf(occupancy.Analyzer).(*occupancy.Result)
-	if !ok {
-		return
-	}
+	occ := occupancy.Analyzer.Of(j.p)
 	alone := len(j.kernels) == 0
 	for i := range occ.Kernels {
 		o := &occ.Kernels[i]
@@ -224,31 +210,4 @@ func product(v []int64) int64 {
 		n *= x
 	}
 	return n
-}
-
-// hotOf finds a kernel of a trace among the ranked ones. A trace may hold several
-// of one symbol: size and sums tell them apart.
-func hotOf(r *hotspots.Result, tt *trace.ThreadTrace, kn trace.Kernel) *hotspots.Kernel {
-	var sums trace.Counts
-	for row := kn.First; row < kn.Last; row++ {
-		sums.Add(tt.Code[row].Counts)
-	}
-	for i := range r.Kernels {
-		k := &r.Kernels[i]
-		if k.Path == tt.Path && k.Symbol == kn.Symbol && k.Name == kn.Name() && k.Coverage.Total == kn.Last-kn.First &&
-			k.Totals.Hits == sums.Hits && k.Totals.LatencyCycles == sums.LatencyCycles {
-			return k
-		}
-	}
-	return nil
-}
-
-func occupancyOf(r *occupancy.Result, path string, h *hotspots.Kernel) *occupancy.Kernel {
-	for i := range r.Kernels {
-		k := &r.Kernels[i]
-		if k.Source.Kind == "thread_trace" && k.Source.Path == path && k.Symbol == h.Symbol && k.Name == h.Name {
-			return k
-		}
-	}
-	return nil
 }

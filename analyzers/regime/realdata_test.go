@@ -26,7 +26,7 @@ func diagnose(t *testing.T, paths ...string) []regime.Kernel {
 	if err != nil {
 		t.Fatal(err)
 	}
-	return out.Result(regime.Analyzer).(*regime.Result).Kernels
+	return regime.Analyzer.Of(out).Kernels
 }
 
 func skipWithoutData(t *testing.T) {

@@ -33,10 +33,10 @@ const (
 )
 
 // Analyzer returns a *Result.
-var Analyzer = &analysis.Analyzer{
+var Analyzer = analysis.New(analysis.Analyzer{
 	Name: "regime",
 	Doc:  doc,
-	Requires: []*analysis.Analyzer{
+	Requires: []analysis.Required{
 		code.Analyzer, replay.Analyzer, trust.Analyzer, hotspots.Analyzer, occupancy.Analyzer,
 		counters.Analyzer, l2.Analyzer, kernels.Analyzer,
 	},
@@ -51,10 +51,9 @@ var Analyzer = &analysis.Analyzer{
 		{Name: paramNotMemory, Default: 30, Unit: "%", Doc: "requested bytes below this share of HBM's peak prove that HBM is not the bound, caches or not"},
 		{Name: paramTail, Default: 20, Unit: "%", Doc: "a last round of workgroups in which CUs stay idle for at least this share of the whole time is the bound of a kernel that nothing else bounds"},
 	},
-	Run: run,
-}
+}, run)
 
-func run(p *analysis.Pass) (any, error) {
+func run(p *analysis.Pass) (*Result, error) {
 	j := &joiner{p: p}
 	j.threadTraces()
 	j.counterRuns()

@@ -6,6 +6,7 @@ import (
 	"github.com/rocanalyze/rocanalyze/analyzers/trust"
 	"github.com/rocanalyze/rocanalyze/pkg/finding"
 	"github.com/rocanalyze/rocanalyze/pkg/gpu"
+	"github.com/rocanalyze/rocanalyze/pkg/trace"
 )
 
 // Result is the machine output: one Kernel per name and launch shape.
@@ -154,9 +155,10 @@ const (
 
 // TraceMeasure is what one thread trace tells about a kernel.
 type TraceMeasure struct {
-	// Trace and Kernel are indices into Trace.ThreadTraces and its Kernels.
-	Trace, Kernel int
-	Hot           *hotspots.Kernel
+	// Trace is the thread trace, Kernel the index of the kernel in it.
+	Trace  *trace.ThreadTrace
+	Kernel int
+	Hot    *hotspots.Kernel
 	// Occupancy is nil where it could not be computed.
 	Occupancy *occupancy.Kernel
 	// Device is the GPU; DeviceSource says how it is known, Assumed that it

@@ -29,10 +29,7 @@ const mattersPct = 90
 // kernel trace beside a thread trace only gives the traced kernels their time,
 // and several of them, of different runs, not even that.
 func (j *joiner) runs() {
-	res, ok := j.p.ResultOf(kernels.Analyzer).(*kernels.Result)
-	if !ok {
-		return
-	}
+	res := kernels.Analyzer.Of(j.p)
 	whole := len(j.kernels) == 0 || slices.ContainsFunc(res.Runs, func(r kernels.Run) bool { return r.Kind != "kernel_trace" })
 	if !whole && len(res.Runs) > 1 {
 		return

@@ -19,7 +19,8 @@ func TestStallsReadAgain(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	for i, r := range out.Result(Analyzer).(*Result).Replays {
+	for i, tt := range tr.ThreadTraces {
+		r := Analyzer.Of(out, tt)
 		kept := stallsOf(t, r)
 		if r.kept == nil || len(kept) == 0 {
 			t.Fatalf("%s: nothing was kept", tr.ThreadTraces[i].Path)

@@ -17,12 +17,11 @@ import (
 //go:embed doc.md
 var doc string
 
-// Analyzer returns a *Result.
-var Analyzer = &analysis.Analyzer{
+// Analyzer gives a *Replay for every thread trace.
+var Analyzer = analysis.NewPerTrace(analysis.Analyzer{
 	Name:     "replay",
 	Doc:      doc,
-	Needs:    []analysis.Evidence{analysis.ThreadTraces},
-	Requires: []*analysis.Analyzer{code.Analyzer, flow.Analyzer},
+	Requires: []analysis.Required{code.Analyzer, flow.Analyzer},
 	Params: []analysis.Param{
 		{
 			Name: "no_work_code_pct", Default: 10, Unit: "%",
@@ -37,13 +36,7 @@ var Analyzer = &analysis.Analyzer{
 			Doc: "0 leaves out the cycle sets that the split into exposed and hidden stall needs: reading is faster",
 		},
 	},
-	Run: run,
-}
-
-// Result holds one Replay per thread trace, in the trace's order.
-type Result struct {
-	Replays []*Replay
-}
+}, run)
 
 // Group tells waves that worked from waves that left early.
 type Group int
@@ -204,22 +197,12 @@ func (r *Replay) Site(row int, all bool) *Site {
 	return joined(a, b)
 }
 
-func run(p *analysis.Pass) (any, error) {
-	listings := p.ResultOf(code.Analyzer).(*code.Result).Listings
-	flows := p.ResultOf(flow.Analyzer).(*flow.Result).Traces
-	res := &Result{}
-	for i, tt := range p.Trace.ThreadTraces {
-		prog := newProgram(tt, listings[i], flows[i])
-		prog.noWorkPct = p.Param("no_work_code_pct")
-		prog.noWorkMax = int(p.Param("no_work_max_instructions"))
-		prog.noCycles = p.Param("cycles") == 0
-		r, err := replay(p, tt, prog)
-		if err != nil {
-			return nil, err
-		}
-		res.Replays = append(res.Replays, r)
-	}
-	return res, nil
+func run(p *analysis.Pass, tt *trace.ThreadTrace) (*Replay, error) {
+	prog := newProgram(tt, code.Analyzer.Of(p, tt), flow.Analyzer.Of(p, tt))
+	prog.noWorkPct = p.Param("no_work_code_pct")
+	prog.noWorkMax = int(p.Param("no_work_max_instructions"))
+	prog.noCycles = p.Param("cycles") == 0
+	return replay(p, tt, prog)
 }
 
 func replay(p *analysis.Pass, tt *trace.ThreadTrace, prog *program) (*Replay, error) {

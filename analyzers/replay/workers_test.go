@@ -29,7 +29,7 @@ func TestWorkersDoNotMatter(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			r := out.Result(replay.Analyzer).(*replay.Result).Replays[0]
+			r := replay.Analyzer.Of(out, tr.ThreadTraces[0])
 			if r.Mismatch.Rows != 0 || r.Unmatched != 0 || r.EdgesDiffer != 0 {
 				t.Errorf("%s: %+v, %d unmatched, %d of %d waves' edges differ", dir, r.Mismatch, r.Unmatched, r.EdgesDiffer, r.EdgeWaves)
 			}

@@ -97,8 +97,8 @@ var mathOf = map[string]gpu.Math{
 // Vector arithmetic is left out, and bytes are those requested: more than
 // memory sees.
 func (b *builder) tracedPoint(k *regime.Kernel, m *regime.TraceMeasure) (Point, bool) {
-	tt := b.p.Trace.ThreadTraces[m.Trace]
-	insts := b.p.ResultOf(code.Analyzer).(*code.Result).Listings[m.Trace].Insts
+	tt := m.Trace
+	insts := code.Analyzer.Of(b.p, tt).Insts
 	kn := tt.Kernels[m.Kernel]
 	p := Point{Name: k.Name, Source: "thread_trace", Path: tt.Path, Levels: []Level{}}
 	byMath := map[gpu.Math]float64{}

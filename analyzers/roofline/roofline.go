@@ -28,10 +28,10 @@ const (
 const maxExtent = 1 << 30
 
 // Analyzer returns a *Result.
-var Analyzer = &analysis.Analyzer{
+var Analyzer = analysis.New(analysis.Analyzer{
 	Name:     "roofline",
 	Doc:      doc,
-	Requires: []*analysis.Analyzer{code.Analyzer, regime.Analyzer},
+	Requires: []analysis.Required{code.Analyzer, regime.Analyzer},
 	Params: []analysis.Param{
 		{Name: paramM, Doc: "rows of the matrix product's result; 0 is no product"},
 		{Name: paramN, Doc: "columns of the result"},
@@ -39,8 +39,7 @@ var Analyzer = &analysis.Analyzer{
 		{Name: paramType, Doc: "element type, as the position in Dtypes"},
 		{Name: paramTime, Unit: "ns", Doc: "how long the product took; 0 is not known"},
 	},
-	Run: run,
-}
+}, run)
 
 // Result is the machine output.
 type Result struct {
@@ -104,9 +103,9 @@ type Level struct {
 	GBpsPct          *float64 `json:"achieved_pct_of_bandwidth,omitempty"`
 }
 
-func run(p *analysis.Pass) (any, error) {
+func run(p *analysis.Pass) (*Result, error) {
 	b := &builder{p: p, res: &Result{Memory: []Roof{}, Math: []Roof{}, Points: []Point{}}}
-	verdicts := p.ResultOf(regime.Analyzer).(*regime.Result)
+	verdicts := regime.Analyzer.Of(p)
 	if err := b.device(verdicts); err != nil {
 		return nil, err
 	}

@@ -51,7 +51,7 @@ func product(t *testing.T, device string, m, n, k, ns float64) roofline.Point {
 	if err != nil {
 		t.Fatal(err)
 	}
-	res := out.Result(roofline.Analyzer).(*roofline.Result)
+	res := roofline.Analyzer.Of(out)
 	if len(res.Points) != 1 {
 		t.Fatalf("%d points", len(res.Points))
 	}
@@ -114,7 +114,7 @@ func TestTracedPoint(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	ps := out.Result(roofline.Analyzer).(*roofline.Result).Points
+	ps := roofline.Analyzer.Of(out).Points
 	if len(ps) != 1 {
 		t.Fatalf("%d points", len(ps))
 	}

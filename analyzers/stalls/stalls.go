@@ -17,25 +17,18 @@ import (
 //go:embed doc.md
 var doc string
 
-// Analyzer returns a *Result.
-var Analyzer = &analysis.Analyzer{
+// Analyzer gives a *Breakdown for every thread trace.
+var Analyzer = analysis.NewPerTrace(analysis.Analyzer{
 	Name:     "stalls",
 	Doc:      doc,
-	Needs:    []analysis.Evidence{analysis.ThreadTraces},
-	Requires: []*analysis.Analyzer{code.Analyzer, replay.Analyzer},
+	Requires: []analysis.Required{code.Analyzer, replay.Analyzer},
 	Params: []analysis.Param{
 		{
 			Name: "all_waves", Default: 0,
 			Doc: "1 keeps waves that did no work in every breakdown; 0 leaves them out",
 		},
 	},
-	Run: run,
-}
-
-// Result holds one Breakdown per thread trace, in the trace's order.
-type Result struct {
-	Traces []*Breakdown
-}
+}, run)
 
 // Breakdown is one thread trace's stalls.
 type Breakdown struct {
@@ -111,14 +104,8 @@ type ClassSum struct {
 	Cycles, EstimatedCycles int64
 }
 
-func run(p *analysis.Pass) (any, error) {
-	listings := p.ResultOf(code.Analyzer).(*code.Result).Listings
-	replays := p.ResultOf(replay.Analyzer).(*replay.Result).Replays
-	res := &Result{}
-	for i, tt := range p.Trace.ThreadTraces {
-		res.Traces = append(res.Traces, breakDown(tt, listings[i], replays[i], p.Param("all_waves") != 0))
-	}
-	return res, nil
+func run(p *analysis.Pass, tt *trace.ThreadTrace) (*Breakdown, error) {
+	return breakDown(tt, code.Analyzer.Of(p, tt), replay.Analyzer.Of(p, tt), p.Param("all_waves") != 0), nil
 }
 
 func breakDown(tt *trace.ThreadTrace, l *code.Listing, r *replay.Replay, all bool) *Breakdown {

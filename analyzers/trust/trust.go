@@ -15,25 +15,18 @@ import (
 //go:embed doc.md
 var doc string
 
-// Analyzer returns a *Result and reports the gates that fired as findings.
-var Analyzer = &analysis.Analyzer{
+// Analyzer gives a *Judgement for every thread trace and reports the gates that fired as findings.
+var Analyzer = analysis.NewPerTrace(analysis.Analyzer{
 	Name:     "trust",
 	Doc:      doc,
-	Needs:    []analysis.Evidence{analysis.ThreadTraces},
-	Requires: []*analysis.Analyzer{code.Analyzer, replay.Analyzer, stalls.Analyzer},
+	Requires: []analysis.Required{code.Analyzer, replay.Analyzer, stalls.Analyzer},
 	Params: []analysis.Param{
 		{Name: "coverage_pct", Default: 10, Unit: "%", Doc: "less of the code executed than this: the traced waves left early"},
 		{Name: "few_waves", Default: 4, Unit: "waves", Doc: "fewer working waves than this: low confidence"},
 		{Name: "line_collapse_pct", Default: 50, Unit: "%", Doc: "one source line holding at least this share of the instructions: source lines are ranked on request only"},
 		{Name: "no_work_stall_pct", Default: 5, Unit: "%", Doc: "no-work waves holding at least this share of the stall are a warning, not a remark"},
 	},
-	Run: run,
-}
-
-// Result holds one Judgement per thread trace, in the trace's order.
-type Result struct {
-	Traces []*Judgement
-}
+}, run)
 
 // Judgement says what a thread trace is good for.
 type Judgement struct {
@@ -94,16 +87,9 @@ type LineSpread struct {
 	Collapsed bool
 }
 
-func run(p *analysis.Pass) (any, error) {
-	listings := p.ResultOf(code.Analyzer).(*code.Result).Listings
-	replays := p.ResultOf(replay.Analyzer).(*replay.Result).Replays
-	breakdowns := p.ResultOf(stalls.Analyzer).(*stalls.Result).Traces
-	res := &Result{}
-	for i, tt := range p.Trace.ThreadTraces {
-		c := &check{p: p, tt: tt, listing: listings[i], replay: replays[i], stalls: breakdowns[i]}
-		res.Traces = append(res.Traces, c.judge())
-	}
-	return res, nil
+func run(p *analysis.Pass, tt *trace.ThreadTrace) (*Judgement, error) {
+	c := &check{p: p, tt: tt, listing: code.Analyzer.Of(p, tt), replay: replay.Analyzer.Of(p, tt), stalls: stalls.Analyzer.Of(p, tt)}
+	return c.judge(), nil
 }
 
 // spread counts source positions over all instructions, by innermost frame.

@@ -62,7 +62,7 @@ func judge(t *testing.T, tt *trace.ThreadTrace) (*trust.Judgement, []finding.Fin
 	if err != nil {
 		t.Fatal(err)
 	}
-	return out.Result(trust.Analyzer).(*trust.Result).Traces[0], out.Findings
+	return trust.Analyzer.Of(out, tt), out.Findings
 }
 
 func ids(fs []finding.Finding) []string {

@@ -21,27 +21,25 @@ import (
 var doc string
 
 // Analyzer returns a *Result.
-var Analyzer = &analysis.Analyzer{
+var Analyzer = analysis.New(analysis.Analyzer{
 	Name:     "waves",
 	Doc:      doc,
 	Needs:    []analysis.Evidence{analysis.ThreadTraces},
-	Requires: []*analysis.Analyzer{code.Analyzer, replay.Analyzer},
+	Requires: []analysis.Required{code.Analyzer, replay.Analyzer},
 	Params: []analysis.Param{
 		{Name: "bins", Default: 60, Unit: "bins", Doc: "columns of the timelines, 1 to 1000"},
 	},
-	Run: run,
-}
+}, run)
 
-func run(p *analysis.Pass) (any, error) {
-	listings := p.ResultOf(code.Analyzer).(*code.Result).Listings
-	replays := p.ResultOf(replay.Analyzer).(*replay.Result).Replays
+func run(p *analysis.Pass) (*Result, error) {
 	res := &Result{Traces: []Trace{}}
-	for i, tt := range p.Trace.ThreadTraces {
-		if !replays[i].HasWaves {
+	for _, tt := range p.Trace.ThreadTraces {
+		replayed := replay.Analyzer.Of(p, tt)
+		if !replayed.HasWaves {
 			res.Without = append(res.Without, tt.Path)
 			continue
 		}
-		b := newBuilder(p, tt, listings[i], replays[i])
+		b := newBuilder(p, tt, code.Analyzer.Of(p, tt), replayed)
 		t, err := b.build()
 		if err != nil {
 			return nil, err

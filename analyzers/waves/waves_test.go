@@ -42,7 +42,7 @@ func analyse(t testing.TB, dir string, workers int) (*trace.Trace, *Result) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	return tr, out.Result(Analyzer).(*Result)
+	return tr, Analyzer.Of(out)
 }
 
 // lives gathers the waves' lives, SIMD by SIMD.

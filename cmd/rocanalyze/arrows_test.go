@@ -21,9 +21,11 @@ var arrows = map[string][]string{
 	"pkg/stats":    {},
 	"pkg/finding":  {},
 	"pkg/report":   {},
-	"pkg/analysis": {"pkg/finding", "pkg/trace", "pkg/isa", "pkg/gpu"},
+	"pkg/rule":     {"pkg/finding"},
+	"pkg/capture":  {"pkg/trace", "pkg/isa", "pkg/gpu"},
+	"pkg/analysis": {"pkg/capture", "pkg/rule", "pkg/finding", "pkg/trace"},
 	"pkg/ingest":   {"pkg/trace", "pkg/ingest"},
-	"analyzers":    {"analyzers", "pkg/analysis", "pkg/finding", "pkg/trace", "pkg/isa", "pkg/gpu", "pkg/stats", "pkg/report"},
+	"analyzers":    {"analyzers", "pkg/analysis", "pkg/capture", "pkg/rule", "pkg/finding", "pkg/trace", "pkg/isa", "pkg/gpu", "pkg/stats", "pkg/report"},
 	"fixtures":     {},
 	"cmd":          {"analyzers", "pkg", "fixtures"},
 	"scripts":      {"scripts"},
@@ -42,6 +44,7 @@ var only = map[string]string{
 	"github.com/google/go-cmp":    "",
 	"golang.org/x/tools":          "scripts",
 	"golang.org/x/perf/benchmath": "pkg/stats",
+	"github.com/ianlancetaylor/":  "pkg/capture",
 }
 
 // also says which other room may import a library of only: the generator of

@@ -94,8 +94,8 @@ func (a *app) counters(ctx context.Context, f *countersFlags, paths []string) er
 	if err != nil {
 		return err
 	}
-	res, ok := out.Result(counters.Analyzer).(*counters.Result)
-	if !ok {
+	res := counters.Analyzer.Of(out)
+	if res == nil {
 		return noCounters(paths)
 	}
 	t.Notes = append(t.Notes, res.Read...)
@@ -116,7 +116,7 @@ func (a *app) counters(ctx context.Context, f *countersFlags, paths []string) er
 }
 
 // counted reads counters and runs an analyzer over them.
-func (a *app) counted(ctx context.Context, paths []string, opts analysis.Options, analyzer *analysis.Analyzer) (*trace.Trace, *analysis.Outcome, error) {
+func (a *app) counted(ctx context.Context, paths []string, opts analysis.Options, analyzer analysis.Required) (*trace.Trace, *analysis.Outcome, error) {
 	busy := a.busy("reading " + strings.Join(paths, " "))
 	defer busy.stop()
 	t, err := ingest.Open(ctx, paths, ingest.Options{Counters: true})

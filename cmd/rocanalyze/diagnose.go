@@ -141,8 +141,8 @@ func (a *app) judge(ctx context.Context, paths []string, opts analysis.Options) 
 	if err != nil {
 		return nil, err
 	}
-	res, ok := out.Result(advice.Analyzer).(*advice.Result)
-	if !ok {
+	res := advice.Analyzer.Of(out)
+	if res == nil {
 		return nil, errors.New("nothing was judged")
 	}
 	return &diagnosis{t, res, gatesOf(out.Findings)}, nil
@@ -208,7 +208,7 @@ func assignment(s string) (name string, value float64, err error) {
 	}
 	for _, an := range analyzers.All() {
 		for _, p := range an.Params {
-			if full := an.Name + "." + p.Name; name == full || an == advice.Analyzer && name == p.Name {
+			if full := an.Name + "." + p.Name; name == full || an == advice.Analyzer.Analyzer && name == p.Name {
 				return full, value, nil
 			}
 		}

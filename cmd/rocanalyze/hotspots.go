@@ -102,8 +102,8 @@ func (a *app) hotspots(ctx context.Context, f *hotspotsFlags, paths []string) er
 		return err
 	}
 	busy.stop()
-	res, ok := out.Result(hotspots.Analyzer).(*hotspots.Result)
-	if !ok {
+	res := hotspots.Analyzer.Of(out)
+	if res == nil {
 		return fmt.Errorf("no thread trace in %s: give a ui_output_agent_*_dispatch_* directory", strings.Join(paths, " "))
 	}
 	if len(res.Kernels) == 0 && len(res.Empty) == 0 {

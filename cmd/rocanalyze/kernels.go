@@ -120,8 +120,8 @@ func (a *app) kernels(ctx context.Context, f *kernelsFlags, paths []string) erro
 		return err
 	}
 	busy.stop()
-	res, ok := out.Result(kernels.Analyzer).(*kernels.Result)
-	if !ok {
+	res := kernels.Analyzer.Of(out)
+	if res == nil {
 		return errors.New("no kernels were summed")
 	}
 	return a.showKernels(f, paths, t, res)

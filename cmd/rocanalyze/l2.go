@@ -79,16 +79,16 @@ func (a *app) l2(ctx context.Context, f *l2Flags, paths []string) error {
 	if err != nil {
 		return err
 	}
-	counted, ok := out.Result(counters.Analyzer).(*counters.Result)
-	if !ok {
+	counted := counters.Analyzer.Of(out)
+	if counted == nil {
 		return noCounters(paths)
 	}
 	t.Notes = append(t.Notes, counted.Read...)
 	if err := a.nothingCounted(&f.common, t, counted); err != nil {
 		return err
 	}
-	res, ok := out.Result(l2.Analyzer).(*l2.Result)
-	if !ok {
+	res := l2.Analyzer.Of(out)
+	if res == nil {
 		return noCounters(paths)
 	}
 	notes := notesOf(t, f.verbose)

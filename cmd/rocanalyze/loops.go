@@ -124,8 +124,8 @@ func (a *app) loops(ctx context.Context, f *loopsFlags, paths []string) error {
 		return err
 	}
 	busy.stop()
-	res, ok := out.Result(loops.Analyzer).(*loops.Result)
-	if !ok {
+	res := loops.Analyzer.Of(out)
+	if res == nil {
 		return fmt.Errorf("no thread trace in %s: give a ui_output_agent_*_dispatch_* directory", strings.Join(paths, " "))
 	}
 	if len(res.Kernels) == 0 {

@@ -116,8 +116,8 @@ func (a *app) occupancy(ctx context.Context, f *occupancyFlags, paths []string) 
 		return errors.New(strings.TrimPrefix(err.Error(), "occupancy: "))
 	}
 	busy.stop()
-	res, ok := out.Result(occupancy.Analyzer).(*occupancy.Result)
-	if !ok {
+	res := occupancy.Analyzer.Of(out)
+	if res == nil {
 		return errors.New("no occupancy was computed")
 	}
 	findings := slices.DeleteFunc(slices.Clone(out.Findings), func(x finding.Finding) bool { return !occupancy.Relevant(x) })

@@ -111,8 +111,8 @@ func (a *app) roofline(ctx context.Context, f *rooflineFlags, paths []string) er
 		return err
 	}
 	busy.stop()
-	res, ok := out.Result(roofline.Analyzer).(*roofline.Result)
-	if !ok {
+	res := roofline.Analyzer.Of(out)
+	if res == nil {
 		return errors.New("nothing was computed")
 	}
 	if paths == nil {

@@ -92,8 +92,8 @@ func (a *app) waves(ctx context.Context, f *wavesFlags, paths []string) error {
 		return err
 	}
 	busy.stop()
-	res, ok := out.Result(waves.Analyzer).(*waves.Result)
-	if !ok {
+	res := waves.Analyzer.Of(out)
+	if res == nil {
 		return fmt.Errorf("no thread trace in %s: give a ui_output_agent_*_dispatch_* directory", strings.Join(paths, " "))
 	}
 	if err := f.inTrace(res); err != nil {

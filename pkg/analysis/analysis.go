@@ -7,8 +7,10 @@ package analysis
 import (
 	"context"
 	"regexp"
+	"slices"
 
 	"github.com/rocanalyze/rocanalyze/pkg/finding"
+	"github.com/rocanalyze/rocanalyze/pkg/rule"
 	"github.com/rocanalyze/rocanalyze/pkg/trace"
 )
 
@@ -30,17 +32,10 @@ var Capture = map[Evidence]string{
 }
 
 // Param is a declared number that an analyzer can be given: a threshold or a
-// switch (0 or 1).
-type Param struct {
-	// Name is unique within the analyzer; users write ANALYZER.NAME.
-	Name    string
-	Default float64
-	Unit    string
-	// Doc says what it does and where the default comes from.
-	Doc string
-}
+// switch (0 or 1). Users write ANALYZER.NAME, or RULE.NAME for those of rules.
+type Param = rule.Param
 
-// Analyzer is one analysis.
+// Analyzer is one analysis without the type of its result; see Typed.
 type Analyzer struct {
 	// Name is the analyzer's folder name.
 	Name string
@@ -48,15 +43,71 @@ type Analyzer struct {
 	Doc string
 	// Needs lists evidence without which the analyzer is skipped.
 	Needs []Evidence
-	// Requires lists analyzers whose results Run reads with Pass.ResultOf.
-	Requires []*Analyzer
+	// Requires lists analyzers whose results the analyzer reads.
+	Requires []Required
 	Params   []Param
-	// Run does the work. An error stops the command; a lack of data is not an
+	// Rules are what the analyzer may report findings of.
+	Rules []rule.Rule
+
+	// run does the work. An error stops the command; a lack of data is not an
 	// error but something that the result or a finding says.
-	Run func(p *Pass) (any, error)
+	run func(p *Pass) (any, error)
 }
 
-// Pass is what a Run is given.
+// Required is an analyzer that others can require: an *Analyzer, a Typed or a
+// PerTrace.
+type Required interface{ analyzer() *Analyzer }
+
+func (a *Analyzer) analyzer() *Analyzer { return a }
+
+// Typed is an analyzer whose result is a T.
+type Typed[T any] struct{ *Analyzer }
+
+// New makes an analyzer of its description and what it runs. An error of run
+// stops the command; a lack of data is not an error but something that the
+// result or a finding says.
+func New[T any](a Analyzer, run func(p *Pass) (T, error)) Typed[T] {
+	a.run = func(p *Pass) (any, error) { return run(p) }
+	return Typed[T]{&a}
+}
+
+// Results are those of the analyzers that ran: an *Outcome, or a *Pass for the
+// analyzers that the running one requires.
+type Results interface{ result(a *Analyzer) any }
+
+// Of returns the analyzer's result, the zero T when it was skipped.
+func (t Typed[T]) Of(r Results) T {
+	out, _ := r.result(t.Analyzer).(T)
+	return out
+}
+
+// PerTrace is an analyzer with one T for every thread trace.
+type PerTrace[T any] struct{ *Analyzer }
+
+// NewPerTrace makes an analyzer that runs once for every thread trace.
+func NewPerTrace[T any](a Analyzer, run func(p *Pass, tt *trace.ThreadTrace) (T, error)) PerTrace[T] {
+	a.Needs = append(slices.Clip(a.Needs), ThreadTraces)
+	a.run = func(p *Pass) (any, error) {
+		out := make(map[*trace.ThreadTrace]T, len(p.Trace.ThreadTraces))
+		for _, tt := range p.Trace.ThreadTraces {
+			x, err := run(p, tt)
+			if err != nil {
+				return nil, err
+			}
+			out[tt] = x
+		}
+		return out, nil
+	}
+	return PerTrace[T]{&a}
+}
+
+// Of returns the result for one thread trace, the zero T when there is none.
+func (t PerTrace[T]) Of(r Results, tt *trace.ThreadTrace) T {
+	all, _ := r.result(t.Analyzer).(map[*trace.ThreadTrace]T)
+	return all[tt]
+}
+
+// Pass is what an analyzer runs on.
 type Pass struct {
 	Context context.Context
 	Trace   *trace.Trace
@@ -67,31 +118,34 @@ type Pass struct {
 	// Workers is the number of goroutines for heavy reading, at least 1.
 	Workers int
 
-	analyzer *Analyzer
-	params   map[string]float64
-	results  map[*Analyzer]any
-	findings *[]finding.Finding
+	running *Analyzer
+	params  map[string]float64
+	out     *Outcome
 }
 
-// ResultOf returns the result of an analyzer that the running one requires,
-// or nil when that one was skipped. Asking for an analyzer that is not in
-// Requires is a programming error and also returns nil.
-func (p *Pass) ResultOf(a *Analyzer) any {
-	for _, r := range p.analyzer.Requires {
-		if r == a {
-			return p.results[a]
+// result is that of an analyzer that the running one requires, nil when that
+// one was skipped. Asking for any other is a programming error and gives nil.
+func (p *Pass) result(a *Analyzer) any {
+	for _, r := range p.running.Requires {
+		if r.analyzer() == a {
+			return p.out.results[a]
 		}
 	}
 	return nil
 }
 
-// Param returns the value of a declared parameter: the user's, else its
-// default. An undeclared name gives 0.
+// Param returns the value of a declared parameter of the running analyzer: the
+// user's, else its default. An undeclared name gives 0.
 func (p *Pass) Param(name string) float64 {
-	if v, ok := p.params[p.analyzer.Name+"."+name]; ok {
+	return p.value(p.running.Name, p.running.Params, name)
+}
+
+// value is the user's value of a parameter, else its default.
+func (p *Pass) value(owner string, declared []Param, name string) float64 {
+	if v, ok := p.params[owner+"."+name]; ok {
 		return v
 	}
-	for _, d := range p.analyzer.Params {
+	for _, d := range declared {
 		if d.Name == name {
 			return d.Default
 		}
@@ -99,19 +153,44 @@ func (p *Pass) Param(name string) float64 {
 	return 0
 }
 
-// Report adds a finding.
-func (p *Pass) Report(f finding.Finding) { *p.findings = append(*p.findings, f) }
+// Report adds a finding that is of no rule.
+func (p *Pass) Report(f finding.Finding) {
+	p.out.Findings = append(p.out.Findings, f)
+	p.out.by[p.running] = append(p.out.by[p.running], f)
+}
+
+// Check runs checks on a subject and reports what they find, in the order of
+// the checks; place is where a finding points beyond what its hit says. It
+// returns the findings.
+func Check[S any](p *Pass, checks []rule.Check[S], subject S, place finding.Place) []finding.Finding {
+	scale := rule.Scale{High: p.value(rule.ScaleName, rule.ScaleParams(), rule.HighParam), Medium: p.value(rule.ScaleName, rule.ScaleParams(), rule.MediumParam)}
+	var out []finding.Finding
+	for i := range checks {
+		c := &checks[i]
+		values := func(name string) float64 { return p.value(c.ID, c.Params, name) }
+		for _, h := range c.When(subject, values) {
+			f := c.Finding(h, scale, place)
+			p.Report(f)
+			out = append(out, f)
+		}
+	}
+	return out
+}
+
+// FindingsOf returns what a required analyzer reported, in its order.
+func (p *Pass) FindingsOf(r Required) []finding.Finding { return p.out.by[r.analyzer()] }
+
+// Note adds remarks about inputs that were made while they were read further.
+func (p *Pass) Note(notes ...trace.Note) {
+	for _, n := range notes {
+		if !slices.Contains(p.Trace.Notes, n) {
+			p.Trace.Notes = append(p.Trace.Notes, n)
+		}
+	}
+}
 
 // Selects reports whether the user's kernel selection, if any, takes one of
 // the given names.
 func (p *Pass) Selects(names ...string) bool {
-	if p.Kernel == nil {
-		return true
-	}
-	for _, n := range names {
-		if p.Kernel.MatchString(n) {
-			return true
-		}
-	}
-	return false
+	return p.Kernel == nil || slices.ContainsFunc(names, p.Kernel.MatchString)
 }

@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"github.com/rocanalyze/rocanalyze/pkg/finding"
+	"github.com/rocanalyze/rocanalyze/pkg/rule"
 	"github.com/rocanalyze/rocanalyze/pkg/trace"
 )
 
@@ -15,7 +16,7 @@ type Options struct {
 	Kernel  *regexp.Regexp
 	Device  string
 	Workers int
-	// Params maps ANALYZER.NAME to a value.
+	// Params maps ANALYZER.NAME or RULE.NAME to a value.
 	Params map[string]float64
 }
 
@@ -27,6 +28,7 @@ type Outcome struct {
 	Skipped []Skip
 
 	results map[*Analyzer]any
+	by      map[*Analyzer][]finding.Finding
 }
 
 // Skip says why an analyzer did not run and how to capture what it lacks.
@@ -36,12 +38,11 @@ type Skip struct {
 	Capture  string
 }
 
-// Result returns what an analyzer of the run returned, nil if it was skipped.
-func (o *Outcome) Result(a *Analyzer) any { return o.results[a] }
+func (o *Outcome) result(a *Analyzer) any { return o.results[a] }
 
 // Run runs the analyzers and all that they require, each once and after its
 // requirements. It refuses cycles and parameters that nobody declares.
-func Run(ctx context.Context, t *trace.Trace, opts Options, analyzers ...*Analyzer) (*Outcome, error) {
+func Run(ctx context.Context, t *trace.Trace, opts Options, analyzers ...Required) (*Outcome, error) {
 	order, err := sorted(analyzers)
 	if err != nil {
 		return nil, err
@@ -49,7 +50,7 @@ func Run(ctx context.Context, t *trace.Trace, opts Options, analyzers ...*Analyz
 	if err := checkParams(order, opts.Params); err != nil {
 		return nil, err
 	}
-	out := &Outcome{results: map[*Analyzer]any{}}
+	out := &Outcome{results: map[*Analyzer]any{}, by: map[*Analyzer][]finding.Finding{}}
 	for _, a := range order {
 		if lacks, ok := missing(a, t); ok {
 			out.Skipped = append(out.Skipped, Skip{a.Name, lacks, Capture[lacks]})
@@ -57,9 +58,9 @@ func Run(ctx context.Context, t *trace.Trace, opts Options, analyzers ...*Analyz
 		}
 		p := &Pass{
 			Context: ctx, Trace: t, Kernel: opts.Kernel, Device: opts.Device, Workers: max(opts.Workers, 1),
-			analyzer: a, params: opts.Params, results: out.results, findings: &out.Findings,
+			running: a, params: opts.Params, out: out,
 		}
-		res, err := a.Run(p)
+		res, err := a.run(p)
 		if err != nil {
 			return nil, err
 		}
@@ -79,7 +80,7 @@ func missing(a *Analyzer, t *trace.Trace) (Evidence, bool) {
 }
 
 // sorted returns the analyzers and their requirements, requirements first.
-func sorted(roots []*Analyzer) ([]*Analyzer, error) {
+func sorted(roots []Required) ([]*Analyzer, error) {
 	const visiting, done = 1, 2
 	state := map[*Analyzer]int{}
 	var order []*Analyzer
@@ -94,7 +95,7 @@ func sorted(roots []*Analyzer) ([]*Analyzer, error) {
 		}
 		state[a] = visiting
 		for _, r := range a.Requires {
-			if err := visit(r, path); err != nil {
+			if err := visit(r.analyzer(), path); err != nil {
 				return err
 			}
 		}
@@ -102,20 +103,25 @@ func sorted(roots []*Analyzer) ([]*Analyzer, error) {
 		order = append(order, a)
 		return nil
 	}
-	for _, a := range roots {
-		if err := visit(a, nil); err != nil {
+	for _, r := range roots {
+		if err := visit(r.analyzer(), nil); err != nil {
 			return nil, err
 		}
 	}
 	return order, nil
 }
 
+// checkParams refuses names that no analyzer of the run and none of its rules
+// declare.
 func checkParams(order []*Analyzer, params map[string]float64) error {
 	known := map[string]bool{}
 	for _, a := range order {
-		for _, d := range a.Params {
-			known[a.Name+"."+d.Name] = true
+		for name := range a.ParamNames() {
+			known[name] = true
 		}
+	}
+	for _, d := range rule.ScaleParams() {
+		known[rule.ScaleName+"."+d.Name] = true
 	}
 	for name := range params {
 		if !known[name] {
@@ -123,4 +129,23 @@ func checkParams(order []*Analyzer, params map[string]float64) error {
 		}
 	}
 	return nil
+}
+
+// ParamNames yields the full names of the parameters of the analyzer and of
+// its rules, as users write them, with what declares each.
+func (a *Analyzer) ParamNames() func(yield func(string, Param) bool) {
+	return func(yield func(string, Param) bool) {
+		for _, d := range a.Params {
+			if !yield(a.Name+"."+d.Name, d) {
+				return
+			}
+		}
+		for _, r := range a.Rules {
+			for _, d := range r.Params {
+				if !yield(r.ID+"."+d.Name, d) {
+					return
+				}
+			}
+		}
+	}
 }

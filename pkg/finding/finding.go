@@ -51,8 +51,12 @@ type Place struct {
 	// Path is the capture, Kernel the kernel's name.
 	Path   string `json:"path,omitempty"`
 	Kernel string `json:"kernel,omitempty"`
-	// Line is an instruction's LineNumber in code.json; nil for none.
-	Line *int `json:"line,omitempty"`
+	// Line is an instruction's LineNumber in code.json, LoopFirst and LoopLast
+	// those of the first and last instruction of the loop around it; nil for
+	// none.
+	Line      *int `json:"line,omitempty"`
+	LoopFirst *int `json:"loop_first_line,omitempty"`
+	LoopLast  *int `json:"loop_last_line,omitempty"`
 	// Source is a source position, file:line.
 	Source string `json:"source,omitempty"`
 }
@@ -76,9 +80,13 @@ type Finding struct {
 	Text     string     `json:"text"`
 	Evidence []Evidence `json:"evidence,omitempty"`
 	Place    Place      `json:"place"`
+	// Where names the place for people.
+	Where string `json:"where,omitempty"`
 	// Fix says what to do about it.
 	Fix   string `json:"fix,omitempty"`
 	Bound *Bound `json:"bound,omitempty"`
+	// Minor findings bound less than their rule's share.
+	Minor bool `json:"minor,omitempty"`
 }
 
 // Sort orders findings: most severe first, then by bound, then by place and

@@ -65,7 +65,7 @@ func registry(names []string) ([]byte, error) {
 	b.WriteString("\t\"github.com/rocanalyze/rocanalyze/pkg/analysis\"\n)\n\n")
 	b.WriteString("// All returns every analyzer, sorted by name.\nfunc All() []*analysis.Analyzer {\n\treturn []*analysis.Analyzer{\n")
 	for _, n := range names {
-		fmt.Fprintf(&b, "\t\t%s.Analyzer,\n", n)
+		fmt.Fprintf(&b, "\t\t%s.Analyzer.Analyzer,\n", n)
 	}
 	b.WriteString("\t}\n}\n")
 	return format.Source(b.Bytes())
@@ -106,17 +106,16 @@ import (
 var doc string
 
 // Analyzer returns a *Result.
-var Analyzer = &analysis.Analyzer{
+var Analyzer = analysis.New(analysis.Analyzer{
 	Name:  "NAME",
 	Doc:   doc,
 	Needs: []analysis.Evidence{analysis.ThreadTraces},
-	Run:   run,
-}
+}, run)
 
 // Result is the machine output.
 type Result struct{}
 
-func run(_ *analysis.Pass) (any, error) {
+func run(_ *analysis.Pass) (*Result, error) {
 	return &Result{}, nil
 }
 `
