@@ -73,6 +73,38 @@ func TestParams(t *testing.T) {
 	}
 }
 
+// TestAssign: an assignment reaches the parameters of every analyzer of the run,
+// of their rules and of the scale; a name that is nearly right is proposed.
+func TestAssign(t *testing.T) {
+	base := New(Analyzer{Name: "base", Params: []Param{{Name: "x"}}}, func(*Pass) (int, error) { return 0, nil })
+	top := New(Analyzer{
+		Name: "top", Requires: []Required{base}, Rules: []rule.Rule{{ID: "slow", Params: []Param{{Name: "share_pct"}}}},
+	}, func(*Pass) (int, error) { return 0, nil })
+	known, err := Params(top)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for text, want := range map[string]string{
+		"base.x=3":               "",
+		" slow.share_pct = 1e1 ": "",
+		"severity.high_pct=20":   "",
+		"slow.share=3":           "did you mean slow.share_pct?",
+		"sharepct=3":             "--help",
+		"base.x=NaN":             "not a number",
+		"base.x":                 "is no OWNER.PARAM=VALUE",
+		"=3":                     "is no OWNER.PARAM=VALUE",
+	} {
+		params := map[string]float64{}
+		err := Assign(params, text, known)
+		if (err == nil) != (want == "") || err != nil && !strings.Contains(err.Error(), want) {
+			t.Errorf("%s: error %v, want %q", text, err, want)
+		}
+		if (err == nil) != (len(params) == 1) {
+			t.Errorf("%s: sets %v", text, params)
+		}
+	}
+}
+
 func TestResultOfUndeclared(t *testing.T) {
 	var log []string
 	base := step("base", &log)

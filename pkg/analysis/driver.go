@@ -3,11 +3,12 @@ package analysis
 import (
 	"context"
 	"fmt"
+	"maps"
 	"regexp"
+	"slices"
 	"strings"
 
 	"github.com/rocanalyze/rocanalyze/pkg/finding"
-	"github.com/rocanalyze/rocanalyze/pkg/rule"
 	"github.com/rocanalyze/rocanalyze/pkg/trace"
 )
 
@@ -47,8 +48,11 @@ func Run(ctx context.Context, t *trace.Trace, opts Options, analyzers ...Require
 	if err != nil {
 		return nil, err
 	}
-	if err := checkParams(order, opts.Params); err != nil {
-		return nil, err
+	known := paramsOf(order)
+	for _, name := range slices.Sorted(maps.Keys(opts.Params)) {
+		if err := checkParam(name, known); err != nil {
+			return nil, err
+		}
 	}
 	out := &Outcome{results: map[*Analyzer]any{}, by: map[*Analyzer][]finding.Finding{}}
 	for _, a := range order {
@@ -109,43 +113,4 @@ func sorted(roots []Required) ([]*Analyzer, error) {
 		}
 	}
 	return order, nil
-}
-
-// checkParams refuses names that no analyzer of the run and none of its rules
-// declare.
-func checkParams(order []*Analyzer, params map[string]float64) error {
-	known := map[string]bool{}
-	for _, a := range order {
-		for name := range a.ParamNames() {
-			known[name] = true
-		}
-	}
-	for _, d := range rule.ScaleParams() {
-		known[rule.ScaleName+"."+d.Name] = true
-	}
-	for name := range params {
-		if !known[name] {
-			return fmt.Errorf("no parameter %q in this command", name)
-		}
-	}
-	return nil
-}
-
-// ParamNames yields the full names of the parameters of the analyzer and of
-// its rules, as users write them, with what declares each.
-func (a *Analyzer) ParamNames() func(yield func(string, Param) bool) {
-	return func(yield func(string, Param) bool) {
-		for _, d := range a.Params {
-			if !yield(a.Name+"."+d.Name, d) {
-				return
-			}
-		}
-		for _, r := range a.Rules {
-			for _, d := range r.Params {
-				if !yield(r.ID+"."+d.Name, d) {
-					return
-				}
-			}
-		}
-	}
 }
