@@ -457,7 +457,7 @@ func (b *builder) lendDuration(k *Kernel, all []*sums) {
 	for _, t := range b.run.LaunchTables {
 		for i := range t.Launches {
 			l := &t.Launches[i]
-			if trimmed(l.Kernel) == k.Name {
+			if l.Kernel == k.Name {
 				ns, n = ns+l.TotalNs, n+l.Timed
 			}
 		}
@@ -470,14 +470,6 @@ func (b *builder) lendDuration(k *Kernel, all []*sums) {
 	}
 	k.has[duration] = true
 	k.Notes = append(k.Notes, Note{"duration_of_trace", "the counters have no times: durations are the means of the kernel trace beside them, another run"})
-}
-
-// trimmed is a kernel's name without what old profilers put behind it.
-func trimmed(name string) string {
-	for _, s := range []string{" [clone .kd]", " (.kd)", ".kd"} {
-		name = strings.TrimSuffix(name, s)
-	}
-	return name
 }
 
 // channels says how evenly the L2 channels are used.

@@ -609,12 +609,9 @@ func (b *builder) metadata(s *subject) {
 
 // isKernel matches a captured kernel to one of a code object.
 func (s *subject) isKernel(k *trace.CodeKernel) bool {
-	bare := strings.TrimSuffix(k.Symbol, ".kd")
+	bare := trace.BareName(k.Symbol)
 	same := false
 	for _, name := range []string{s.k.Symbol, s.k.Name} {
-		for _, suffix := range []string{" [clone .kd]", " (.kd)", ".kd"} {
-			name = strings.TrimSuffix(name, suffix)
-		}
 		same = same || name != "" && (name == k.Name || name == bare)
 	}
 	if !same || s.k.Registers.Columns == nil || k.Descriptor == nil || k.Descriptor.VGPRs == nil {

@@ -273,7 +273,7 @@ func TestUnknownGPU(t *testing.T) {
 // need, and only when its descriptor is that of the row.
 func TestMetadata(t *testing.T) {
 	table := func(accum int64) *trace.LaunchTable {
-		return &trace.LaunchTable{Path: "t.csv", Launches: []trace.LaunchSum{row("k.kd", 36, accum, 26624, 8192, 1)}}
+		return &trace.LaunchTable{Path: "t.csv", Launches: []trace.LaunchSum{row("k", 36, accum, 26624, 8192, 1)}}
 	}
 	code := trace.CodeKernel{
 		Name: "k", Symbol: "k.kd", VGPRs: new(36), LDSBytes: new(26624), MaxWorkgroup: new(256),

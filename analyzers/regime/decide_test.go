@@ -134,9 +134,9 @@ func TestShapesJoin(t *testing.T) {
 		}
 	}
 	j := &joiner{}
-	a := j.kernel("scale.kd", "", Shape{Workgroup: 256, Grid: 1024})
+	a := j.kernel("scale", "", Shape{Workgroup: 256, Grid: 1024})
 	if b := j.kernel("scale", "_Z5scalev", Shape{}); a != b || a.Symbol != "_Z5scalev" {
-		t.Errorf("a suffix keeps one kernel apart: %+v, %+v", a, b)
+		t.Errorf("one kernel is kept apart: %+v, %+v", a, b)
 	}
 	if b := j.kernel("other(int)", "_Z5scalev", Shape{Workgroup: 64}); a == b {
 		t.Error("another workgroup size is joined")

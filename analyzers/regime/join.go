@@ -3,7 +3,6 @@ package regime
 import (
 	"cmp"
 	"slices"
-	"strings"
 
 	"github.com/rocanalyze/rocanalyze/analyzers/code"
 	"github.com/rocanalyze/rocanalyze/analyzers/hotspots"
@@ -19,34 +18,23 @@ type joiner struct {
 	kernels []*Kernel
 }
 
-// kernelSuffixes are what profilers append to a symbol.
-var kernelSuffixes = []string{" [clone .kd]", " (.kd)", ".kd"}
-
-func bare(name string) string {
-	for _, s := range kernelSuffixes {
-		name = strings.TrimSuffix(name, s)
-	}
-	return name
-}
-
 // kernel returns the joined kernel of a name and shape: the same name or
 // symbol, and no launch figure that both know and that differs.
 func (j *joiner) kernel(name, symbol string, s Shape) *Kernel {
 	if k := j.find(name, symbol, s); k != nil {
 		k.Shape.take(s)
 		if k.Symbol == "" {
-			k.Symbol = bare(symbol)
+			k.Symbol = symbol
 		}
 		return k
 	}
-	k := &Kernel{Name: bare(name), Symbol: bare(symbol), Shape: s}
+	k := &Kernel{Name: name, Symbol: symbol, Shape: s}
 	j.kernels = append(j.kernels, k)
 	return k
 }
 
 // find is kernel without making one; nil when there is none.
 func (j *joiner) find(name, symbol string, s Shape) *Kernel {
-	name, symbol = bare(name), bare(symbol)
 	for _, k := range j.kernels {
 		if named(k, name, symbol) && k.Shape.fits(s) {
 			return k

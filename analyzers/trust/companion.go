@@ -2,7 +2,6 @@ package trust
 
 import (
 	"fmt"
-	"strings"
 
 	"github.com/rocanalyze/rocanalyze/analyzers/code"
 	"github.com/rocanalyze/rocanalyze/pkg/finding"
@@ -89,13 +88,7 @@ func dispatchText(l *trace.Launch) string {
 	return fmt.Sprint(*l.DispatchID)
 }
 
-// kernelSuffixes are what profilers append to a symbol.
-var kernelSuffixes = []string{" [clone .kd]", " (.kd)", ".kd"}
-
 func sameKernel(name string, kn trace.Kernel) bool {
-	for _, s := range kernelSuffixes {
-		name = strings.TrimSuffix(name, s)
-	}
 	return name != "" && (name == kn.Symbol || name == kn.Demangled)
 }
 

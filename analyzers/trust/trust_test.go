@@ -199,7 +199,6 @@ func TestCompanion(t *testing.T) {
 		says  string
 	}{
 		{"the same dispatch", []trace.Launch{row(&id, "k", &many)}, true, true, ""},
-		{"with a suffix", []trace.Launch{row(&id, "k.kd", &many)}, true, true, ""},
 		{"too few registers", []trace.Launch{row(&id, "k", &few)}, false, false, "the code names 3"},
 		{"another dispatch of it", []trace.Launch{row(&other, "k", &many)}, true, false, "dispatch 8 of the same kernel"},
 		{"another kernel", []trace.Launch{row(&id, "z", &many)}, false, false, `dispatch 7 is "z" there`},

@@ -85,47 +85,95 @@ func wanted(name string) bool {
 	return ext == ".json" || ext == ".csv" || strings.HasPrefix(path.Base(name), "source_")
 }
 
-// readTar reads a tar stream into memory in one pass. A stream that breaks off
-// gives the members before the break, and a note.
+// members chooses what to read of an archive, by name.
+type members struct {
+	names   map[string]bool // true for a file, false for a directory above one
+	skipped int
+}
+
+// take returns the name under which to read a member; ok is false when it is
+// not read. A name that another member has, or needs as a directory, is left
+// out: package zip would not list the directory that holds both.
+func (m *members) take(name string, regular bool) (safe string, ok bool) {
+	safe, ok = safeName(name)
+	if !ok || !regular {
+		m.skipped++
+		return "", false
+	}
+	if !wanted(safe) {
+		return "", false
+	}
+	_, taken := m.names[safe]
+	for dir := path.Dir(safe); dir != "."; dir = path.Dir(dir) {
+		taken = taken || m.names[dir]
+	}
+	if taken {
+		m.skipped++
+		return "", false
+	}
+	m.names[safe] = true
+	for dir := path.Dir(safe); dir != "."; dir = path.Dir(dir) {
+		m.names[dir] = false
+	}
+	return safe, true
+}
+
+// readTar reads a tar stream into memory in one pass, as a zip archive that is
+// not compressed: package zip finds files and lists directories quickly. A
+// stream that breaks off gives the members before the break, and a note.
 func readTar(r io.Reader, lim limits) (fs.FS, []trace.Note, error) {
-	m := newMemFS()
+	var packed bytes.Buffer
+	w := zip.NewWriter(&packed)
+	kept := &members{names: map[string]bool{}}
+	broken, err := repack(r, w, lim, kept)
+	if err = errors.Join(err, w.Close()); err != nil {
+		return nil, nil, err
+	}
+	z, err := zip.NewReader(bytes.NewReader(packed.Bytes()), int64(packed.Len()))
+	return z, memberNotes(kept.skipped, broken), err
+}
+
+// repack copies the members of a tar stream. broken is what ended the stream
+// early, err what makes the archive unreadable.
+func repack(r io.Reader, w *zip.Writer, lim limits, kept *members) (broken, err error) {
 	in := &countingReader{r: r}
 	tr := tar.NewReader(in)
-	skipped, members := 0, 0
-	for {
+	var total int64
+	for n := 1; ; n++ {
 		h, err := tr.Next()
 		if errors.Is(err, io.EOF) {
-			return m, memberNotes(skipped, nil), nil
+			return nil, nil
 		}
 		if err != nil && !errors.Is(err, tar.ErrInsecurePath) {
-			return m, memberNotes(skipped, err), nil
+			return err, nil
 		}
-		if members++; members > lim.members {
-			return nil, nil, fmt.Errorf("%w: more than %d members", errBomb, lim.members)
+		if n > lim.members {
+			return nil, fmt.Errorf("%w: more than %d members", errBomb, lim.members)
 		}
 		if in.n > lim.total {
-			return nil, nil, fmt.Errorf("%w: more than %d MiB unpacked", errBomb, lim.total>>20)
+			return nil, fmt.Errorf("%w: more than %d MiB unpacked", errBomb, lim.total>>20)
 		}
 		if h.Typeflag == tar.TypeDir || h.Typeflag == tar.TypeXGlobalHeader {
 			continue
 		}
-		name, ok := safeName(h.Name)
-		if !ok || h.Typeflag != tar.TypeReg {
-			skipped++
+		name, ok := kept.take(h.Name, h.Typeflag == tar.TypeReg)
+		if !ok {
 			continue
 		}
-		if !wanted(name) {
-			continue
-		}
-		data, err := readMember(tr, min(lim.file, lim.total-m.bytes))
+		data, err := readMember(tr, min(lim.file, lim.total-total))
 		if errors.Is(err, errBomb) {
-			return nil, nil, fmt.Errorf("%s: %w", name, err)
+			return nil, fmt.Errorf("%s: %w", name, err)
 		}
 		if err != nil {
-			return m, memberNotes(skipped, err), nil
+			return err, nil
 		}
-		if !m.add(name, data) {
-			skipped++
+		total += int64(len(data))
+		f, err := w.CreateHeader(&zip.FileHeader{Name: name, Method: zip.Store})
+		if err == nil {
+			_, err = f.Write(data)
+		}
+		if err != nil {
+			return nil, fmt.Errorf("%s: %w", name, err)
 		}
 	}
 }
@@ -151,7 +199,7 @@ func readMember(r io.Reader, limit int64) ([]byte, error) {
 	if int64(buf.Len()) > limit {
 		return nil, fmt.Errorf("%w: more than %d MiB unpacked", errBomb, limit>>20)
 	}
-	return bytes.Clone(buf.Bytes()), nil
+	return buf.Bytes(), nil
 }
 
 // memberNotes says what of an archive was not read.
@@ -193,21 +241,14 @@ func readZip(data []byte, lim limits) (fs.FS, []trace.Note, error) {
 	if len(z.File) > lim.members {
 		return nil, nil, fmt.Errorf("%w: more than %d members", errBomb, lim.members)
 	}
-	kept := z.File[:0]
-	seen := map[string]bool{}
+	files := z.File[:0]
+	kept := &members{names: map[string]bool{}}
 	var total uint64
-	skipped := 0
 	for _, f := range z.File {
 		if strings.HasSuffix(f.Name, "/") {
 			continue
 		}
-		name, ok := safeName(f.Name)
-		if !ok || !f.Mode().IsRegular() || seen[name] {
-			skipped++
-			continue
-		}
-		seen[name] = true
-		if !wanted(name) {
+		if _, ok := kept.take(f.Name, f.Mode().IsRegular()); !ok {
 			continue
 		}
 		// The reader of a member fails beyond the size that is declared here.
@@ -215,8 +256,8 @@ func readZip(data []byte, lim limits) (fs.FS, []trace.Note, error) {
 			return nil, nil, fmt.Errorf("%w: more than %d MiB unpacked", errBomb, lim.total>>20)
 		}
 		total += f.UncompressedSize64
-		kept = append(kept, f)
+		files = append(files, f)
 	}
-	z.File = kept
-	return z, memberNotes(skipped, nil), nil
+	z.File = files
+	return z, memberNotes(kept.skipped, nil), nil
 }

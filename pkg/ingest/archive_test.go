@@ -7,6 +7,7 @@ import (
 	"compress/gzip"
 	"context"
 	"errors"
+	"io/fs"
 	"os"
 	"path/filepath"
 	"slices"
@@ -183,20 +184,54 @@ func TestSafeName(t *testing.T) {
 	}
 }
 
-func TestMemFS(t *testing.T) {
-	m := newMemFS()
-	for name, ok := range map[string]bool{"a/b/c.json": true, "a/d.json": true, "e.json": true} {
-		if m.add(name, []byte("x")) != ok {
-			t.Errorf("add %s", name)
+// TestArchiveNames: of names that exclude each other the first counts, and the
+// rest of the archive can be listed and read.
+func TestArchiveNames(t *testing.T) {
+	names := []string{"a/b/c.json", "a/d.json", "e.json", "a/d.json", "a/./d.json", "a/d.json/x.json", "e.json/x/y.json", "a/b", "./f.csv"}
+	var tarred, zipped bytes.Buffer
+	tw, zw := tar.NewWriter(&tarred), zip.NewWriter(&zipped)
+	for _, name := range names {
+		data := []byte("the first")
+		if name == "a/./d.json" {
+			data = []byte("another")
+		}
+		if err := tw.WriteHeader(&tar.Header{Name: name, Mode: 0o644, Size: int64(len(data)), Typeflag: tar.TypeReg}); err != nil {
+			t.Fatal(err)
+		}
+		if _, err := tw.Write(data); err != nil {
+			t.Fatal(err)
+		}
+		f, err := zw.Create(name)
+		if err == nil {
+			_, err = f.Write(data)
+		}
+		if err != nil {
+			t.Fatal(err)
 		}
 	}
-	for _, name := range []string{"a/d.json", "a/b", "a/d.json/x", "e.json/x/y"} {
-		if m.add(name, nil) {
-			t.Errorf("%s was added", name)
+	if err := errors.Join(tw.Close(), zw.Close()); err != nil {
+		t.Fatal(err)
+	}
+	fromTar, tarNotes, err := readTar(&tarred, archiveLimits())
+	if err != nil {
+		t.Fatal(err)
+	}
+	fromZip, zipNotes, err := readZip(zipped.Bytes(), archiveLimits())
+	if err != nil {
+		t.Fatal(err)
+	}
+	for kind, fsys := range map[string]fs.FS{"tar": fromTar, "zip": fromZip} {
+		if err := fstest.TestFS(fsys, "a/b/c.json", "a/d.json", "e.json", "f.csv"); err != nil {
+			t.Errorf("%s: %v", kind, err)
+		}
+		if b, err := fs.ReadFile(fsys, "a/d.json"); err != nil || string(b) != "the first" {
+			t.Errorf("%s: %q, %v", kind, b, err)
 		}
 	}
-	if err := fstest.TestFS(m, "a/b/c.json", "a/d.json", "e.json"); err != nil {
-		t.Error(err)
+	for kind, notes := range map[string][]trace.Note{"tar": tarNotes, "zip": zipNotes} {
+		if len(notes) != 1 || !strings.HasPrefix(notes[0].Text, "4 members are left out") {
+			t.Errorf("%s: %v", kind, notes)
+		}
 	}
 }
 

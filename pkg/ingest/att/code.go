@@ -244,6 +244,7 @@ func (r *codeReader) kernelList() bool {
 				return r.skip()
 			}
 		})
+		s.name, s.demangled = trace.BareName(s.name), trace.BareName(s.demangled)
 		if len(r.symbols) < maxRows && s.name+s.demangled != "" {
 			r.symbols = append(r.symbols, s)
 		}
@@ -466,7 +467,7 @@ func (r *codeReader) take(w *cells) {
 	object, vaddr := w.num[colObject], w.num[colVaddr]
 	if label, ok := strings.CutPrefix(w.isa, ";"); ok {
 		r.labelled = true
-		r.openKernel(trace.Kernel{Symbol: strings.TrimSpace(label), Demangled: w.source, CodeObject: object, Vaddr: vaddr})
+		r.openKernel(trace.Kernel{Symbol: trace.BareName(label), Demangled: trace.BareName(w.source), CodeObject: object, Vaddr: vaddr})
 		return
 	}
 	inst := trace.Instruction{

@@ -132,19 +132,11 @@ func newLaunchFilter(tt *trace.ThreadTrace) launchFilter {
 	for _, k := range tt.Kernels {
 		for _, name := range [...]string{k.Symbol, k.Demangled} {
 			if name != "" {
-				f.names[bareName(name)] = true
+				f.names[name] = true
 			}
 		}
 	}
 	return f
-}
-
-// bareName takes off what tools add to the name of a kernel's descriptor.
-func bareName(name string) string {
-	for _, suffix := range [...]string{" [clone .kd]", " (.kd)", ".kd"} {
-		name = strings.TrimSuffix(name, suffix)
-	}
-	return name
 }
 
 // launchInts are the integer columns of a kernel trace, by normalized name;
@@ -207,7 +199,7 @@ func readLaunches(r io.Reader, file string, wanted launchFilter, n *notes) []tra
 	for t.Next() {
 		id := t.Int("dispatchid")
 		byID := wanted.id != nil && id != nil && *id == *wanted.id
-		if !byID && !wanted.names[bareName(t.Cell("kernelname"))] {
+		if !byID && !wanted.names[trace.BareName(t.Cell("kernelname"))] {
 			continue
 		}
 		l := readLaunch(t, file)
@@ -236,7 +228,7 @@ func readLaunch(t *csvtable.Table, file string) trace.Launch {
 	l := trace.Launch{
 		Origin:    trace.Origin{File: file, Row: t.Row()},
 		AgentID:   t.Cell("agentid"),
-		Kernel:    t.Cell("kernelname"),
+		Kernel:    trace.BareName(t.Cell("kernelname")),
 		Workgroup: t.Extents("workgroupsize"),
 		Grid:      t.Extents("gridsize"),
 	}

@@ -149,7 +149,7 @@ func (r *occupancyReader) dispatches() bool {
 			return r.skip()
 		}
 		name, ok := r.str()
-		r.names[id] = string(name)
+		r.names[id] = trace.BareName(string(name))
 		return ok
 	})
 }

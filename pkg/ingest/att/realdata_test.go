@@ -235,7 +235,7 @@ func TestRealCounters(t *testing.T) {
 		t.Errorf("launches %v, clocks %v", tt.Launches, tt.Clocks)
 	}
 	for _, l := range tt.Launches {
-		if *l.DispatchID != 3 && bareName(l.Kernel) != "gemm_prefetch" {
+		if *l.DispatchID != 3 && trace.BareName(l.Kernel) != "gemm_prefetch" {
 			t.Errorf("launch of another kernel: %+v", l)
 		}
 	}

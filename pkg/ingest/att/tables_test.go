@@ -94,7 +94,7 @@ func TestReadLaunches(t *testing.T) {
 		t.Errorf("rows %v", rows)
 	}
 	want := trace.Launch{
-		Origin: trace.Origin{File: "f.csv", Row: 2}, DispatchID: ptr(2), AgentID: "Agent 2", Kernel: "k() [clone .kd]",
+		Origin: trace.Origin{File: "f.csv", Row: 2}, DispatchID: ptr(2), AgentID: "Agent 2", Kernel: "k()",
 		StartNs: ptr(1000), EndNs: ptr(3500), LDSBytes: ptr(512), ScratchBytes: ptr(0), VGPRs: ptr(8), AccumVGPRs: ptr(4), SGPRs: ptr(32),
 		Workgroup: &[3]int64{256, 1, 1}, Grid: &[3]int64{2560, 2, 1},
 	}

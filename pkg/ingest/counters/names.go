@@ -23,15 +23,3 @@ func splitInstance(name string) (counter string, instance int) {
 	}
 	return name[:open], n
 }
-
-// KernelName takes off what profilers put behind a kernel's name: " [clone
-// .kd]" (rocprof v1), " (.kd)" (v2) and ".kd" (the symbol of the descriptor).
-func KernelName(name string) string {
-	name = strings.TrimSpace(name)
-	for _, suffix := range []string{"[clone .kd]", "(.kd)", ".kd"} {
-		if short, ok := strings.CutSuffix(name, suffix); ok {
-			return strings.TrimSpace(short)
-		}
-	}
-	return name
-}

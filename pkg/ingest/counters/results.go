@@ -98,7 +98,7 @@ type resultsKernel struct {
 func (k *resultsKernel) name() string {
 	for _, n := range []string{k.Formatted, k.Demangled, k.Name} {
 		if n != "" {
-			return KernelName(n)
+			return trace.BareName(n)
 		}
 	}
 	return ""

@@ -425,7 +425,7 @@ func (p *parser) kernel() string {
 	if p.kept += len(cell); p.kept > maxNameBytes {
 		return ""
 	}
-	s := KernelName(strings.ToValidUTF8(string(cell), "\uFFFD"))
+	s := trace.BareName(strings.ToValidUTF8(string(cell), "\uFFFD"))
 	p.kernels[string(cell)] = s
 	return s
 }

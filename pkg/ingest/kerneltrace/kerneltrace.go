@@ -172,7 +172,7 @@ func (rd *reader) launch() trace.Launch {
 	t := rd.t
 	return trace.Launch{
 		Origin: trace.Origin{File: rd.file, Row: t.Row()}, DispatchID: t.Int("dispatchid"),
-		AgentID: t.Cell(rd.agent), Kernel: t.Cell(rd.kernel),
+		AgentID: t.Cell(rd.agent), Kernel: trace.BareName(t.Cell(rd.kernel)),
 		StartNs: t.Int(rd.start), EndNs: t.Int(rd.end),
 		LDSBytes: t.Int(rd.lds), ScratchBytes: t.Int(rd.scratch),
 		VGPRs: t.Int(rd.vgpr), AccumVGPRs: t.Int(rd.accum), SGPRs: t.Int(rd.sgpr),

@@ -36,7 +36,7 @@ func ReadStats(r io.Reader, file string) (*trace.KernelStats, error) {
 	out := &trace.KernelStats{Path: file}
 	for t.Next() && len(out.Rows) < maxStats {
 		calls, total := t.Int("calls"), t.Int("totaldurationns")
-		name := t.Cell("name")
+		name := trace.BareName(t.Cell("name"))
 		if calls == nil || total == nil || *calls == 0 || name == "" {
 			t.Reject()
 			continue

@@ -157,8 +157,8 @@ func (t *tool) run(shown string) *trace.Run {
 	}
 	slices.SortStableFunc(r.Agents, func(a, b trace.Agent) int { return cmp.Compare(a.NodeID, b.NodeID) })
 	for _, s := range t.Symbols {
-		bare := strings.TrimSuffix(s.Name, ".kd")
-		name := strings.TrimSuffix(s.Formatted, ".kd")
+		bare := trace.BareName(s.Name)
+		name := trace.BareName(s.Formatted)
 		if name == "" {
 			name = bare
 		}

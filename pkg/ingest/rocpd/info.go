@@ -161,8 +161,8 @@ func (i *info) kernels(r *trace.Run) {
 		if !k.ID.Valid {
 			continue
 		}
-		symbol := strings.TrimSuffix(text(k.Symbol), ".kd")
-		name := cmp.Or(strings.TrimSuffix(text(k.Display), ".kd"), demangled[k.ID.Int64], symbol, UnknownKernel(k.ID.Int64))
+		symbol := trace.BareName(text(k.Symbol))
+		name := cmp.Or(trace.BareName(text(k.Display)), demangled[k.ID.Int64], symbol, UnknownKernel(k.ID.Int64))
 		r.Kernels = append(r.Kernels, trace.RunKernel{
 			ID: k.ID.Int64, Name: name, Symbol: symbol,
 			VGPRs: number(k.VGPRs), AccumVGPRs: number(k.Accum), SGPRs: number(k.SGPRs), StaticLDSBytes: number(k.LDS),
@@ -192,8 +192,7 @@ func (i *info) demangled() map[int64]string {
 			Name string `json:"demangled_kernel_name"`
 		}
 		if raw, err := inflate(k.Extra, maxExtraBytes); err == nil && json.Unmarshal(raw, &e) == nil {
-			name, _, _ := strings.Cut(e.Name, " [clone .kd]")
-			out[k.ID.Int64] = strings.TrimSuffix(name, ".kd")
+			out[k.ID.Int64] = trace.BareName(e.Name)
 		}
 	}
 	return out
