@@ -83,20 +83,13 @@ func (m *Moments) StdDev() (sd float64, ok bool) {
 // maxExact is how many values a Sample keeps as they are.
 const maxExact = 1 << 16
 
-// octaveBits is the number of leading bits of a value that a Sample keeps
-// beyond that: values are rounded to the middle of a range that is 1 part in
-// 2^(octaveBits-1) wide, so that they are within 0.05 %.
-const octaveBits = 11
-
 // Sample keeps values for quantiles in bounded memory: up to 65,536 values
 // exactly, more of them within 0.05 %. Which of both it is depends on the
 // number of values only, not on how they came. The zero value is empty.
 type Sample struct {
-	small []uint32 // exact values below 2^32
-	large []int64  // the others
-	// spilled counts rounded values by octave and leading bits; nil while the
-	// sample is exact.
-	spilled map[int][]int64
+	small   []uint32   // exact values below 2^32
+	large   []int64    // the others
+	spilled *Histogram // nil while the sample is exact
 	n       int64
 }
 
@@ -106,7 +99,7 @@ func (s *Sample) Add(v int64) {
 	s.n++
 	switch {
 	case s.spilled != nil:
-		s.count(v, 1)
+		s.spilled.Add(v)
 	case v <= math.MaxUint32:
 		s.small = append(s.small, uint32(v))
 	default:
@@ -131,43 +124,21 @@ func (s *Sample) Merge(o *Sample) {
 	if o.spilled == nil {
 		o.spill()
 	}
-	for octave, counts := range o.spilled {
-		mine := s.octave(octave)
-		for i, n := range counts {
-			mine[i] += n
-		}
-	}
+	s.spilled.Merge(o.spilled)
 }
 
 // Exact reports whether quantiles are those of the values themselves.
 func (s *Sample) Exact() bool { return s.spilled == nil }
 
 func (s *Sample) spill() {
-	s.spilled = map[int][]int64{}
+	s.spilled = &Histogram{}
 	for _, v := range s.small {
-		s.count(int64(v), 1)
+		s.spilled.Add(int64(v))
 	}
 	for _, v := range s.large {
-		s.count(v, 1)
+		s.spilled.Add(v)
 	}
 	s.small, s.large = nil, nil
-}
-
-// count adds n values v to their range: octave 0 holds the values below
-// 2^octaveBits one by one, octave k those with k bits more, by their leading
-// bits.
-func (s *Sample) count(v, n int64) {
-	octave := max(bits.Len64(uint64(v))-octaveBits, 0)
-	s.octave(octave)[v>>octave] += n
-}
-
-func (s *Sample) octave(k int) []int64 {
-	counts := s.spilled[k]
-	if counts == nil {
-		counts = make([]int64, 1<<octaveBits)
-		s.spilled[k] = counts
-	}
-	return counts
 }
 
 // Quantiles returns the quantiles p (0 to 1) with linear interpolation between
@@ -194,7 +165,9 @@ func (s *Sample) Quantiles(ps ...float64) (qs []float64, ok bool) {
 // at returns the value at rank i, counted from 0, once large is sorted.
 func (s *Sample) at(i int64) float64 {
 	if s.spilled != nil {
-		return s.rounded(i)
+		// The middle of the bucket.
+		v := s.spilled.at(i)
+		return float64(v) + float64(int64(1)<<octave(v)-1)/2
 	}
 	if i < int64(len(s.small)) {
 		return float64(selectRank(s.small, int(i)))
@@ -236,16 +209,4 @@ func selectRank(v []uint32, k int) uint32 {
 		}
 	}
 	return v[k]
-}
-
-// rounded returns the middle of the range that holds rank i.
-func (s *Sample) rounded(i int64) float64 {
-	for octave := 0; octave <= 64-octaveBits; octave++ {
-		for lead, n := range s.spilled[octave] {
-			if i -= n; i < 0 {
-				return float64(int64(lead)<<octave) + float64(int64(1)<<octave-1)/2
-			}
-		}
-	}
-	return 0
 }

@@ -1,48 +1,74 @@
-// Package stats is the project's only user of gonum: quantiles of the
-// distributions that the readers and analyzers keep.
+// Package stats keeps the distributions that the readers and analyzers gather,
+// and gives their quantiles. It is the only place for gonum.
 package stats
 
 import (
-	"maps"
+	"math"
 	"math/bits"
-	"slices"
-
-	"gonum.org/v1/gonum/stat"
 )
 
-// exactBits is the number of leading bits of a value that a Histogram keeps:
-// values below 2^exactBits are exact, larger ones are rounded down by less
-// than 1 part in 2^(exactBits-1).
-const exactBits = 11
+// leadBits is the number of leading bits of a value that a Histogram keeps:
+// values below 2^leadBits are exact, larger ones share a bucket with those of
+// the same leading bits, which is 1 part in 2^(leadBits-1) wide.
+const leadBits = 11
+
+// chunkSize is the number of buckets that get their memory together.
+const chunkSize = 32
 
 // Histogram counts non-negative integer values in bounded memory: values below
 // 2048 exactly, larger ones within 0.1 %. Its sum, count and maximum are exact.
 // The zero value is empty and ready to use.
 type Histogram struct {
-	counts map[int64]int64
+	chunks []*[chunkSize]int64 // counts by bucket; nil where all are 0
 	n, sum int64
 	max    int64
+}
+
+// bucket is the number of a value's bucket: buckets are in the order of values.
+func bucket(v int64) int {
+	octave := octave(v)
+	return octave<<(leadBits-1) + int(v>>octave)
+}
+
+// octave is how many bits of v its bucket does not tell.
+func octave(v int64) int { return max(bits.Len64(uint64(v))-leadBits, 0) }
+
+// floor is the least value of a bucket.
+func floor(bucket int) int64 {
+	octave := max(bucket>>(leadBits-1)-1, 0)
+	return int64(bucket-octave<<(leadBits-1)) << octave
 }
 
 // Add counts v once; negative values count as 0.
 func (h *Histogram) Add(v int64) {
 	v = max(v, 0)
-	if h.counts == nil {
-		h.counts = map[int64]int64{}
-	}
-	h.counts[rounded(v)]++
+	b := bucket(v)
+	h.chunk(b / chunkSize)[b%chunkSize]++
 	h.n++
 	h.sum += v
 	h.max = max(h.max, v)
 }
 
+func (h *Histogram) chunk(i int) *[chunkSize]int64 {
+	if i >= len(h.chunks) {
+		h.chunks = append(h.chunks, make([]*[chunkSize]int64, i+1-len(h.chunks))...)
+	}
+	if h.chunks[i] == nil {
+		h.chunks[i] = new([chunkSize]int64)
+	}
+	return h.chunks[i]
+}
+
 // Merge adds all that o counted.
 func (h *Histogram) Merge(o *Histogram) {
-	if h.counts == nil {
-		h.counts = map[int64]int64{}
-	}
-	for v, n := range o.counts {
-		h.counts[v] += n
+	for i, counts := range o.chunks {
+		if counts == nil {
+			continue
+		}
+		mine := h.chunk(i)
+		for j, n := range counts {
+			mine[j] += n
+		}
 	}
 	h.n += o.n
 	h.sum += o.sum
@@ -59,25 +85,27 @@ func (h *Histogram) Sum() int64 { return h.sum }
 func (h *Histogram) Max() int64 { return h.max }
 
 // Quantile returns the smallest counted value that at least a share p (0 to 1)
-// of the values do not exceed; ok is false when nothing was counted.
+// of the values do not exceed; ok is false when nothing was counted. A value
+// from 2048 on stands for the least of its bucket.
 func (h *Histogram) Quantile(p float64) (v int64, ok bool) {
 	if h.n == 0 {
 		return 0, false
 	}
-	keys := slices.Sorted(maps.Keys(h.counts))
-	x := make([]float64, len(keys))
-	w := make([]float64, len(keys))
-	for i, k := range keys {
-		x[i], w[i] = float64(k), float64(h.counts[k])
-	}
-	return int64(stat.Quantile(min(max(p, 0), 1), stat.Empirical, x, w)), true
+	share := math.Ceil(min(max(p, 0), 1) * float64(h.n))
+	return h.at(int64(max(share, 1)) - 1), true
 }
 
-// rounded clears the bits of v below its exactBits leading ones.
-func rounded(v int64) int64 {
-	drop := bits.Len64(uint64(v)) - exactBits
-	if drop <= 0 {
-		return v
+// at returns the least value of the bucket that holds rank i, counted from 0.
+func (h *Histogram) at(i int64) int64 {
+	for c, counts := range h.chunks {
+		if counts == nil {
+			continue
+		}
+		for j, n := range counts {
+			if i -= n; i < 0 {
+				return floor(c*chunkSize + j)
+			}
+		}
 	}
-	return v >> drop << drop
+	return 0
 }
