@@ -609,10 +609,9 @@ func (b *builder) metadata(s *subject) {
 
 // isKernel matches a captured kernel to one of a code object.
 func (s *subject) isKernel(k *trace.CodeKernel) bool {
-	bare := trace.BareName(k.Symbol)
 	same := false
 	for _, name := range []string{s.k.Symbol, s.k.Name} {
-		same = same || name != "" && (name == k.Name || name == bare)
+		same = same || name != "" && (name == k.Name || name == k.Symbol)
 	}
 	if !same || s.k.Registers.Columns == nil || k.Descriptor == nil || k.Descriptor.VGPRs == nil {
 		return same

@@ -260,7 +260,7 @@ func (o *opener) addObjects(f located, kind string, objs []codeobj.Object, damag
 func codeKernel(k *codeobj.Kernel) trace.CodeKernel {
 	m := &k.Metadata
 	out := trace.CodeKernel{
-		Name: k.Name, Symbol: k.Symbol,
+		Name: k.Name, Symbol: trace.BareName(k.Symbol),
 		VGPRs: m.VGPRCount, ArchVGPRs: k.ArchVGPRs, AGPRs: m.AGPRCount, SGPRs: m.SGPRCount,
 		VGPRSpills: m.VGPRSpillCount, SGPRSpills: m.SGPRSpillCount,
 		LDSBytes: m.LDSBytes, ScratchBytes: m.ScratchBytes,

@@ -48,7 +48,7 @@ type CodeObject struct {
 // are per lane (VGPR, AGPR) or per wave (SGPR).
 type CodeKernel struct {
 	// Name is the kernel's name, mangled if the compiler mangled it, Symbol
-	// that of its descriptor.
+	// that of its descriptor without ".kd".
 	Name, Symbol string
 
 	// The compiler's metadata, unpadded. VGPRs is the whole allocation's need
