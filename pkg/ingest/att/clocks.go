@@ -14,21 +14,21 @@ const maxPoints = 1 << 20
 // {"SE0": [[gfx, real], ...], "metadata": {"frequency": Hz}}.
 func readClocks(b []byte, n *notes) *trace.Clocks {
 	const file = "realtime.json"
-	c := cursor{b: b}
+	c := newCursor(b)
 	clocks := &trace.Clocks{}
 	engines := map[int][]trace.ClockPoint{}
 	skipped := 0
-	ok := c.object(func(key []byte) bool {
+	ok := c.Object(func(key []byte) bool {
 		if string(key) == "metadata" {
 			return c.frequency(&clocks.RealHz)
 		}
 		digits, ok := strings.CutPrefix(string(key), "SE")
 		se, isSE := smallDecimal(digits, maxSE)
-		if !ok || !isSE || c.peek() != '[' {
-			return c.skip()
+		if !ok || !isSE || c.Peek() != '[' {
+			return c.Skip()
 		}
 		engines[se] = nil
-		return c.array(func() bool {
+		return c.Array(func() bool {
 			var row [2]int64
 			good, ok := c.record(row[:])
 			if good && uint64(row[0]) < maxTime && uint64(row[1]) < maxTime && len(engines[se]) < maxPoints {
@@ -38,9 +38,9 @@ func readClocks(b []byte, n *notes) *trace.Clocks {
 			}
 			return ok
 		})
-	}) && c.end()
+	}) && c.End()
 	if !ok {
-		n.add(trace.Damage, file, "%s: the points before it are used", c.place())
+		n.add(trace.Damage, file, "%s: the points before it are used", c.Place())
 	}
 	if skipped > 0 {
 		n.add(trace.Damage, file, "%d points cannot be understood and are left out", skipped)
@@ -55,30 +55,30 @@ func readClocks(b []byte, n *notes) *trace.Clocks {
 // record reads a list of at least len(row) integers. good is false when it is
 // another value, which is skipped; ok is false when the text is broken.
 func (c *cursor) record(row []int64) (good, ok bool) {
-	m := c.mark()
-	if n, ok := c.ints(row); ok && n >= len(row) {
+	m := c.Mark()
+	if n, ok := c.Ints(row); ok && n >= len(row) {
 		return true, true
 	}
-	c.reset(m)
-	return false, c.skip()
+	c.Reset(m)
+	return false, c.Skip()
 }
 
 func (c *cursor) frequency(hz *int64) bool {
 	*hz = 0
-	if c.peek() != '{' {
-		return c.skip()
+	if c.Peek() != '{' {
+		return c.Skip()
 	}
-	return c.object(func(key []byte) bool {
+	return c.Object(func(key []byte) bool {
 		if string(key) != "frequency" {
-			return c.skip()
+			return c.Skip()
 		}
-		m := c.mark()
-		if v, ok := c.int(); ok {
+		m := c.Mark()
+		if v, ok := c.Int(); ok {
 			*hz = max(v, 0)
 			return true
 		}
-		c.reset(m)
-		return c.skip()
+		c.Reset(m)
+		return c.Skip()
 	})
 }
 
@@ -90,17 +90,17 @@ const countersPerBank = 4
 // since the last sample of its bank; counter i of a bank is the trace's counter
 // bank*4 + i. Source: rocprofiler-sdk att-tool, perfcounter.cpp.
 func readPerfCounters(b []byte, file string, se int, names []string, n *notes) (trace.EngineCounters, bool) {
-	c := cursor{b: b}
+	c := newCursor(b)
 	sum := trace.EngineCounters{SE: se}
 	values := make([]int64, len(names))
 	skipped, unnamed := 0, 0
-	ok := c.object(func(key []byte) bool {
-		if string(key) != "data" || c.peek() != '[' {
-			return c.skip()
+	ok := c.Object(func(key []byte) bool {
+		if string(key) != "data" || c.Peek() != '[' {
+			return c.Skip()
 		}
 		sum.Samples = 0
 		clear(values)
-		return c.array(func() bool {
+		return c.Array(func() bool {
 			var row [countersPerBank + 3]int64
 			good, ok := c.record(row[:])
 			if bank := row[countersPerBank+2]; good && uint64(bank) < maxNames {
@@ -111,9 +111,9 @@ func readPerfCounters(b []byte, file string, se int, names []string, n *notes) (
 			}
 			return ok
 		})
-	}) && c.end()
+	}) && c.End()
 	if !ok {
-		n.add(trace.Damage, file, "%s: the samples before it are used", c.place())
+		n.add(trace.Damage, file, "%s: the samples before it are used", c.Place())
 	}
 	if skipped > 0 {
 		n.add(trace.Damage, file, "%d samples cannot be understood and are left out", skipped)

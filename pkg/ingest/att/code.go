@@ -139,11 +139,11 @@ type codeReader struct {
 
 // readCode reads the bytes of code.json.
 func readCode(b []byte, n *notes) codeDocument {
-	r := &codeReader{cursor: cursor{b: b}, strings: map[string]string{}, notes: n}
+	r := &codeReader{cursor: newCursor(b), strings: map[string]string{}, notes: n}
 	start, ok := r.find()
 	switch {
 	case start < 0 && !ok:
-		n.add(trace.Damage, "code.json", "%s: no instruction can be read", r.place())
+		n.add(trace.Damage, "code.json", "%s: no instruction can be read", r.Place())
 		r.doc.state = trace.CodeUnreadable
 	case start < 0:
 		n.add(trace.Damage, "code.json", `there is no "code" list: no instruction can be read`)
@@ -151,7 +151,7 @@ func readCode(b []byte, n *notes) codeDocument {
 	default:
 		r.readList(start, !ok)
 	}
-	if r.badUTF8 {
+	if r.BadUTF8 {
 		n.add(trace.Warning, "code.json", "some text is not UTF-8: the bytes in question show as U+FFFD")
 	}
 	return r.doc
@@ -162,12 +162,12 @@ func readCode(b []byte, n *notes) codeDocument {
 // document is damaged.
 func (r *codeReader) find() (start int, ok bool) {
 	start = -1
-	ok = r.object(func(key []byte) bool {
+	ok = r.Object(func(key []byte) bool {
 		switch string(key) {
 		case "code":
-			r.peek()
-			start = r.i
-			return r.skip()
+			r.Peek()
+			start = r.At
+			return r.Skip()
 		case "header":
 			return r.header()
 		case "version":
@@ -175,19 +175,19 @@ func (r *codeReader) find() (start int, ok bool) {
 		case "kernels":
 			return r.kernelList()
 		default:
-			return r.skip()
+			return r.Skip()
 		}
-	}) && r.end()
+	}) && r.End()
 	return start, ok
 }
 
 // stringOr reads a string into s; any other value is skipped.
 func (r *codeReader) stringOr(s *string) bool {
-	if r.peek() != '"' {
+	if r.Peek() != '"' {
 		*s = ""
-		return r.skip()
+		return r.Skip()
 	}
-	text, ok := r.str()
+	text, ok := r.Str()
 	*s = string(text)
 	return ok
 }
@@ -195,15 +195,15 @@ func (r *codeReader) stringOr(s *string) bool {
 // header reads "ISA, _, ..." or ["ISA", "_", ...].
 func (r *codeReader) header() bool {
 	var names []string
-	switch r.peek() {
+	switch r.Peek() {
 	case '"':
-		text, ok := r.str()
+		text, ok := r.Str()
 		if !ok {
 			return false
 		}
 		names = strings.Split(string(text), ",")
 	case '[':
-		if !r.array(func() bool {
+		if !r.Array(func() bool {
 			var name string
 			ok := r.stringOr(&name)
 			names = append(names, name)
@@ -212,7 +212,7 @@ func (r *codeReader) header() bool {
 			return false
 		}
 	default:
-		return r.skip()
+		return r.Skip()
 	}
 	r.cols = parseColumns(names)
 	return true
@@ -222,15 +222,15 @@ func (r *codeReader) header() bool {
 // are passed over.
 func (r *codeReader) kernelList() bool {
 	r.symbols = nil
-	if r.peek() != '[' {
-		return r.skip()
+	if r.Peek() != '[' {
+		return r.Skip()
 	}
-	return r.array(func() bool {
-		if r.peek() != '{' {
-			return r.skip()
+	return r.Array(func() bool {
+		if r.Peek() != '{' {
+			return r.Skip()
 		}
 		var s symbol
-		ok := r.object(func(key []byte) bool {
+		ok := r.Object(func(key []byte) bool {
 			switch string(key) {
 			case "codeobj":
 				return r.intOr(&s.object)
@@ -241,7 +241,7 @@ func (r *codeReader) kernelList() bool {
 			case "demangled":
 				return r.stringOr(&s.demangled)
 			default:
-				return r.skip()
+				return r.Skip()
 			}
 		})
 		s.name, s.demangled = trace.BareName(s.name), trace.BareName(s.demangled)
@@ -254,26 +254,26 @@ func (r *codeReader) kernelList() bool {
 
 // intOr reads an integer into v; any other value is skipped.
 func (r *codeReader) intOr(v *int64) bool {
-	m := r.mark()
+	m := r.Mark()
 	var ok bool
-	if *v, ok = r.int(); ok {
+	if *v, ok = r.Int(); ok {
 		return true
 	}
-	r.reset(m)
-	return r.skip()
+	r.Reset(m)
+	return r.Skip()
 }
 
 // readList reads the rows at start. damaged says that the first pass did not
 // reach the end of the document.
 func (r *codeReader) readList(start int, damaged bool) {
-	end, why := r.i, r.why
-	r.reset(mark{i: start})
-	if r.null() {
+	end, why := r.At, r.Why
+	r.Restart(r.Text, start)
+	if r.Null() {
 		r.doc.state = trace.CodeNull
 		r.noteCut(damaged, end, why)
 		return
 	}
-	if r.peek() != '[' {
+	if r.Peek() != '[' {
 		r.notes.add(trace.Damage, "code.json", `"code" is not a list: no instruction can be read`)
 		r.doc.state = trace.CodeUnreadable
 		return
@@ -282,10 +282,10 @@ func (r *codeReader) readList(start int, damaged bool) {
 		r.doc.state = trace.CodeUnreadable
 		return
 	}
-	r.doc.code = make([]trace.Instruction, 0, (len(r.b)-start)/bytesPerRow)
-	complete := r.array(r.readRow)
+	r.doc.code = make([]trace.Instruction, 0, (len(r.Text)-start)/bytesPerRow)
+	complete := r.Array(r.readRow)
 	if !complete {
-		damaged, end, why = true, r.i, r.why
+		damaged, end, why = true, r.At, r.Why
 	}
 	r.noteCut(damaged, end, why)
 	r.finish(complete)
@@ -305,7 +305,7 @@ func (r *codeReader) resolveColumns(start int) bool {
 	if len(r.cols) == 10 && !setOf(r.cols).has(colReasons) && r.firstRowSamples() {
 		r.cols = append(r.cols, colIssued, colStalled, colReasons)
 	}
-	r.reset(mark{i: start})
+	r.Restart(r.Text, start)
 	r.want = setOf(r.cols)
 	for _, c := range requiredColumns {
 		if !r.want.has(c) {
@@ -332,13 +332,16 @@ func nameOf(c column) string {
 // program-counter sample without the header saying so: 13 cells, the last one
 // a list, two numbers before it.
 func (r *codeReader) firstRowSamples() bool {
-	if !r.byte('[', "") || r.peek() != '[' {
+	if r.Peek() != '[' {
+		return false
+	}
+	if r.At++; r.Peek() != '[' {
 		return false
 	}
 	var starts []byte // of each cell
-	ok := r.array(func() bool {
-		starts = append(starts, r.peek())
-		return r.skip()
+	ok := r.Array(func() bool {
+		starts = append(starts, r.Peek())
+		return r.Skip()
 	})
 	return ok && len(starts) == 13 && isDigit(starts[10]) && isDigit(starts[11]) && starts[12] == '['
 }
@@ -354,7 +357,7 @@ type cells struct {
 // readRow reads one row. A row that is not understood is counted and skipped;
 // the result is false only where the text itself is broken.
 func (r *codeReader) readRow() bool {
-	m := r.mark()
+	m := r.Mark()
 	r.rows++
 	var w cells
 	problem := r.readCells(&w)
@@ -362,8 +365,8 @@ func (r *codeReader) readRow() bool {
 		problem = r.check(&w)
 	}
 	if problem != "" {
-		r.reset(m)
-		if !r.skip() {
+		r.Reset(m)
+		if !r.Skip() {
 			r.rows--
 			return false
 		}
@@ -373,7 +376,7 @@ func (r *codeReader) readRow() bool {
 		return true
 	}
 	if len(r.doc.code) >= maxRows {
-		return r.fail("too many rows")
+		return r.Fail("too many rows")
 	}
 	r.take(&w)
 	return true
@@ -382,24 +385,24 @@ func (r *codeReader) readRow() bool {
 // readCells reads a row's cells by the columns; problem is "" when all could
 // be read.
 func (r *codeReader) readCells(w *cells) (problem string) {
-	if r.peek() != '[' {
+	if r.Peek() != '[' {
 		return "not a list"
 	}
 	cell := 0
-	ok := r.array(func() bool {
+	ok := r.Array(func() bool {
 		col := colOther
 		if cell < len(r.cols) {
 			col = r.cols[cell]
 		}
 		cell++
 		if col == colOther {
-			return r.skip()
+			return r.Skip()
 		}
 		w.got.add(col)
 		return r.readCell(col, w)
 	})
 	if !ok {
-		return r.why
+		return r.Why
 	}
 	if w.got != r.want {
 		return fmt.Sprintf("%d cells instead of %d", cell, len(r.cols))
@@ -413,27 +416,27 @@ func (r *codeReader) readCell(col column, w *cells) (ok bool) {
 		w.isa, ok = r.text()
 		return ok
 	case colSource:
-		if r.null() {
+		if r.Null() {
 			return true
 		}
 		w.source, ok = r.text()
 		return ok
 	case colReasons:
-		if r.null() {
+		if r.Null() {
 			return true
 		}
-		n, ok := r.ints(r.reasons[:])
+		n, ok := r.Ints(r.reasons[:])
 		w.reasons = r.reasons[:min(n, maxReasons)]
 		return ok
 	default:
-		w.num[col], ok = r.int()
+		w.num[col], ok = r.Int()
 		return ok
 	}
 }
 
 // text reads a string; equal strings share their memory.
 func (r *codeReader) text() (string, bool) {
-	b, ok := r.str()
+	b, ok := r.Str()
 	if !ok {
 		return "", false
 	}

@@ -51,9 +51,9 @@ func readFileList(d *folder, n *notes) fileList {
 
 // parse reads the bytes of filenames.json and reports whether it read all.
 func (l *fileList) parse(b []byte, n *notes) bool {
-	c := cursor{b: b}
+	c := newCursor(b)
 	bad := 0
-	ok := c.object(func(key []byte) bool {
+	ok := c.Object(func(key []byte) bool {
 		switch string(key) {
 		case "gfxip":
 			return c.smallInt(&l.gfxMajor, 1<<16)
@@ -63,11 +63,11 @@ func (l *fileList) parse(b []byte, n *notes) bool {
 			l.waves = nil
 			return l.parseWaves(&c, &bad)
 		default:
-			return c.skip()
+			return c.Skip()
 		}
-	}) && c.end()
+	}) && c.End()
 	if !ok {
-		n.add(trace.Damage, "filenames.json", "%s: %d waves before it are listed", c.place(), len(l.waves))
+		n.add(trace.Damage, "filenames.json", "%s: %d waves before it are listed", c.Place(), len(l.waves))
 	}
 	if bad > 0 {
 		n.add(trace.Damage, "filenames.json", "%d entries of the wave list cannot be understood and are left out", bad)
@@ -79,32 +79,32 @@ func (l *fileList) parse(b []byte, n *notes) bool {
 // and leaves 0.
 func (c *cursor) smallInt(v *int, limit int64) bool {
 	*v = 0
-	m := c.mark()
-	if x, ok := c.int(); ok {
+	m := c.Mark()
+	if x, ok := c.Int(); ok {
 		if x >= 0 && x < limit {
 			*v = int(x)
 		}
 		return true
 	}
-	c.reset(m)
-	return c.skip()
+	c.Reset(m)
+	return c.Skip()
 }
 
 // stringList reads a list of strings; other elements become "".
 func (c *cursor) stringList(list *[]string) bool {
 	*list = nil
-	if c.peek() != '[' {
-		return c.skip()
+	if c.Peek() != '[' {
+		return c.Skip()
 	}
-	return c.array(func() bool {
+	return c.Array(func() bool {
 		if len(*list) >= maxNames {
-			return c.fail("the list of names is too long")
+			return c.Fail("the list of names is too long")
 		}
-		if c.peek() != '"' {
+		if c.Peek() != '"' {
 			*list = append(*list, "")
-			return c.skip()
+			return c.Skip()
 		}
-		s, ok := c.str()
+		s, ok := c.Str()
 		*list = append(*list, string(s))
 		return ok
 	})
@@ -117,18 +117,18 @@ func (l *fileList) parseWaves(c *cursor, bad *int) bool {
 	var at [len(limits)]int
 	var level func(k int) bool
 	level = func(k int) bool {
-		if c.peek() != '{' {
-			if !c.null() {
+		if c.Peek() != '{' {
+			if !c.Null() {
 				*bad++
-				return c.skip()
+				return c.Skip()
 			}
 			return true
 		}
-		return c.object(func(key []byte) bool {
+		return c.Object(func(key []byte) bool {
 			v, err := strconv.ParseInt(string(key), 10, 64)
 			if err != nil || v < 0 || v >= limits[k] {
 				*bad++
-				return c.skip()
+				return c.Skip()
 			}
 			at[k] = int(v)
 			if k+1 < len(limits) {
@@ -148,18 +148,18 @@ func (l *fileList) parseWaves(c *cursor, bad *int) bool {
 
 // firstString reads a list and returns its first element if that is a string.
 func (c *cursor) firstString() (s string, ok bool) {
-	if c.peek() != '[' {
-		return "", c.skip()
+	if c.Peek() != '[' {
+		return "", c.Skip()
 	}
 	first := true
-	ok = c.array(func() bool {
-		if first && c.peek() == '"' {
-			b, ok := c.str()
+	ok = c.Array(func() bool {
+		if first && c.Peek() == '"' {
+			b, ok := c.Str()
 			s, first = string(b), false
 			return ok
 		}
 		first = false
-		return c.skip()
+		return c.Skip()
 	})
 	return s, ok
 }

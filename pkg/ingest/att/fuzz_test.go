@@ -4,9 +4,7 @@ import (
 	"bytes"
 	"encoding/json"
 	"math"
-	"math/big"
 	"slices"
-	"strconv"
 	"strings"
 	"testing"
 	"testing/fstest"
@@ -14,130 +12,13 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
+	"github.com/rocanalyze/rocanalyze/pkg/ingest/jsonscan/jsontest"
 	"github.com/rocanalyze/rocanalyze/pkg/trace"
 )
-
-// The readers are compared with encoding/json: decode gives a document as a
-// tree, ok is false when it does not accept the document, or when the document
-// is nested more deeply than the cursor allows.
-func decode(b []byte) (v any, ok bool) {
-	d := json.NewDecoder(bytes.NewReader(b))
-	d.UseNumber()
-	if d.Decode(&v) != nil || !json.Valid(b) {
-		return nil, false
-	}
-	return v, depthOf(v) < maxDepth
-}
-
-func depthOf(v any) int {
-	deepest := 0
-	switch v := v.(type) {
-	case []any:
-		for _, e := range v {
-			deepest = max(deepest, depthOf(e))
-		}
-	case map[string]any:
-		for _, e := range v {
-			deepest = max(deepest, depthOf(e))
-		}
-	default:
-		return 0
-	}
-	return deepest + 1
-}
-
-// asInt gives the exact integer value of a JSON number.
-func asInt(v any) (int64, bool) {
-	n, ok := v.(json.Number)
-	if !ok {
-		return 0, false
-	}
-	mantissa, exponent, hasExp := strings.Cut(strings.ToLower(string(n)), "e")
-	if exp, err := strconv.Atoi(exponent); hasExp && (err != nil || exp > 1000 || exp < -1000) {
-		// big.Rat would compute a power of that many digits.
-		return 0, strings.Trim(mantissa, "-0.") == ""
-	}
-	r, ok := new(big.Rat).SetString(string(n))
-	if !ok || !r.IsInt() || !r.Num().IsInt64() {
-		return 0, false
-	}
-	return r.Num().Int64(), true
-}
-
-// asInts gives the first n integers of a list.
-func asInts(v any, n int) ([]int64, bool) {
-	list, ok := v.([]any)
-	if !ok || len(list) < n {
-		return nil, false
-	}
-	ints := make([]int64, n)
-	for i := range ints {
-		if ints[i], ok = asInt(list[i]); !ok {
-			return nil, false
-		}
-	}
-	return ints, true
-}
 
 func member(v any, key string) any {
 	m, _ := v.(map[string]any)
 	return m[key]
-}
-
-func FuzzCursor(f *testing.F) {
-	for _, s := range []string{
-		`{"a":[1,-2.5e3,true,false,null,"x\u00e9\n"],"b":{}}`, `[[[]],[{}],{"a":{"b":[1,2,3]}}]`, `[01]`, `[1,]`, `{"a":1,}`, `"\ud800\u0000"`, `[1 2]`, ` 7 `, `-`, "\"\x01\"",
-	} {
-		f.Add([]byte(s))
-	}
-	f.Fuzz(func(t *testing.T, b []byte) {
-		v, ok := decode(b)
-		c := cursor{b: b}
-		got := c.skip() && c.end()
-		if ok && !got || got && !json.Valid(b) {
-			t.Errorf("accepted %v, encoding/json %v: %s", got, ok, c.place())
-		}
-		if want, isString := v.(string); ok && isString {
-			c := cursor{b: b}
-			if s, ok := c.str(); !ok || string(s) != want {
-				t.Errorf("%q %v, want %q", s, ok, want)
-			}
-		}
-		if _, isNumber := v.(json.Number); ok && isNumber {
-			want, fits := asInt(v)
-			c := cursor{b: b}
-			if got, ok := c.int(); ok != fits || got != want {
-				t.Errorf("%d %v, want %d %v", got, ok, want, fits)
-			}
-		}
-	})
-}
-
-func FuzzInts(f *testing.F) {
-	f.Add([]byte(`[1, 2,3 ,4.0,5,6,"x",{}]`))
-	f.Add([]byte(`[123456789012345678,1234567890123456789,-1,00]`))
-	f.Fuzz(func(t *testing.T, b []byte) {
-		v, ok := decode(b)
-		var row [5]int64
-		c := cursor{b: b}
-		n, got := c.ints(row[:])
-		if got && !ok {
-			c.end()
-			ok = c.i < len(b) // there may be more text
-			if !ok && !json.Valid(b) {
-				t.Errorf("accepted")
-			}
-			return
-		}
-		list, isList := v.([]any)
-		if !ok || !isList {
-			return
-		}
-		want, ints := asInts(v, min(len(list), len(row)))
-		if got != ints || got && (n != len(list) || !slices.Equal(row[:min(n, len(row))], want)) {
-			t.Errorf("%v %d %v, want %v %v", row, n, got, want, ints)
-		}
-	})
 }
 
 // wantCode is what the rows of a document mean, by encoding/json.
@@ -153,7 +34,7 @@ func wantCode(v any) (code []trace.Instruction, ok bool) {
 		}
 		text, ok1 := cells[0].(string)
 		source, ok2 := cells[3].(string)
-		n, ok3 := asInts(append([]any{cells[2]}, cells[4:10]...), 7)
+		n, ok3 := jsontest.AsInts(append([]any{cells[2]}, cells[4:10]...), 7)
 		if !ok1 || !ok2 && cells[3] != nil || !ok3 || n[0] < 0 || n[0] > math.MaxInt32 || slices.Min(n[3:]) < 0 || slices.Max(n[3:]) > maxCount || strings.HasPrefix(text, ";") {
 			continue
 		}
@@ -177,7 +58,7 @@ func FuzzCode(f *testing.F) {
 		var n notes
 		doc := readCode(b, &n)
 		checkCode(t, doc)
-		v, ok := decode(b)
+		v, ok := jsontest.Decode(b)
 		if !ok || member(v, "header") != nil || len(doc.code) > 0 && doc.code[0].PC != nil || bytes.Contains(b, []byte("\"header\"")) {
 			return
 		}
@@ -262,7 +143,7 @@ func wantWave(v any) (w trace.Wave, ok bool) {
 		required bool
 	}{{"cu", maxCU, &w.CU, true}, {"simd", maxSIMD, &w.SIMD, false}, {"slot", maxSlot, &w.Slot, false}, {"id", maxWaveID, &w.ID, false}}
 	for _, p := range places {
-		n, ok := asInt(m[p.key])
+		n, ok := jsontest.AsInt(m[p.key])
 		if ok && n >= 0 && n < p.limit {
 			*p.to = int(n)
 		} else if m[p.key] != nil || p.required {
@@ -270,8 +151,8 @@ func wantWave(v any) (w trace.Wave, ok bool) {
 		}
 	}
 	var ok1, ok2 bool
-	w.Begin, ok1 = asInt(m["begin"])
-	w.End, ok2 = asInt(m["end"])
+	w.Begin, ok1 = jsontest.AsInt(m["begin"])
+	w.End, ok2 = jsontest.AsInt(m["end"])
 	if !ok1 || !ok2 || w.Begin < 0 || w.End >= maxTime || w.Begin > w.End {
 		return w, false
 	}
@@ -280,7 +161,7 @@ func wantWave(v any) (w trace.Wave, ok bool) {
 		return w, false
 	}
 	for _, row := range rows {
-		n, ok := asInts(row, 5)
+		n, ok := jsontest.AsInts(row, 5)
 		if !ok || slices.Min(n) < 0 || n[0] >= maxTime || n[1] > 255 || n[2] >= maxLength || n[3] >= maxLength || n[4] > maxLine {
 			return w, false
 		}
@@ -298,7 +179,7 @@ func wantWaits(v any) (waits []trace.WaitEdge, ok bool) {
 		if !ok || len(parts) < 2 {
 			return nil, false
 		}
-		line, ok := asInt(parts[0])
+		line, ok := jsontest.AsInt(parts[0])
 		if !ok || line < 0 || line > maxLine {
 			return nil, false
 		}
@@ -309,7 +190,7 @@ func wantWaits(v any) (waits []trace.WaitEdge, ok bool) {
 		}
 		for _, p := range producers {
 			// All numbers up to the first must be readable, as in any record.
-			n, ok := asInts(p, 1)
+			n, ok := jsontest.AsInts(p, 1)
 			if !ok || n[0] < 0 || n[0] > maxLine {
 				return nil, false
 			}
@@ -323,7 +204,7 @@ func wantWaits(v any) (waits []trace.WaitEdge, ok bool) {
 func wantTimeline(v any) (spans []trace.Span, ok bool) {
 	list, isList := v.([]any)
 	for _, e := range list {
-		n, ok := asInts(e, 2)
+		n, ok := jsontest.AsInts(e, 2)
 		if !ok || slices.Min(n) < 0 || n[0] > 255 || n[1] >= maxLength {
 			return nil, false
 		}
@@ -341,7 +222,7 @@ func FuzzWave(f *testing.F) {
 	f.Fuzz(func(t *testing.T, b []byte) {
 		r := waveReader{timeline: true}
 		problem := r.read(b, listedWave{})
-		v, ok := decode(b)
+		v, ok := jsontest.Decode(b)
 		if !ok || hasRepeats(b) {
 			if problem == "" && !json.Valid(b) {
 				t.Fatal("a damaged file was used")
@@ -375,7 +256,7 @@ func FuzzOccupancy(f *testing.F) {
 				t.Fatalf("%+v", e)
 			}
 		}
-		v, ok := decode(b)
+		v, ok := jsontest.Decode(b)
 		if !ok || bytes.Contains(b, []byte("occupancy_fields")) || bytes.Contains(b, []byte(`\`)) {
 			return
 		}
@@ -394,7 +275,7 @@ func compareOccupancy(t *testing.T, v any, occ *trace.Occupancy) {
 			}
 			list, _ := rows.([]any)
 			for _, row := range list {
-				r, ok := asInts(row, 6)
+				r, ok := jsontest.AsInts(row, 6)
 				if !ok || uint64(r[0]) >= maxTime || uint64(r[1]) >= maxCU || uint64(r[2]) >= maxSIMD || uint64(r[3]) >= maxSlot || uint64(r[4]) > 1 {
 					continue
 				}

@@ -69,12 +69,12 @@ type occupancyReader struct {
 func readOccupancy(b []byte, kernels []trace.Kernel, n *notes) *trace.Occupancy {
 	const file = "occupancy.json"
 	r := &occupancyReader{
-		cursor: cursor{b: b}, starts: map[int]int{}, at: [...]int{0, 1, 2, 3, 4, 5}, width: fieldCount,
+		cursor: newCursor(b), starts: map[int]int{}, at: [...]int{0, 1, 2, 3, 4, 5}, width: fieldCount,
 		names: map[int64]string{}, kernels: map[int64]int64{},
 	}
-	complete := r.object(r.member) && r.end()
+	complete := r.Object(r.member) && r.End()
 	if !complete {
-		n.add(trace.Damage, file, "%s: the rows before it are used", r.place())
+		n.add(trace.Damage, file, "%s: the rows before it are used", r.Place())
 	}
 	if r.width == 0 {
 		n.add(trace.Damage, file, `"occupancy_fields" lacks one of time, cu, simd, wave_id, start, kernel_id: left out`)
@@ -106,18 +106,18 @@ func (r *occupancyReader) member(key []byte) bool {
 		return r.dispatches()
 	}
 	if se, ok := smallDecimal(string(key), maxSE); ok {
-		if r.peek() == '[' {
-			r.starts[se] = r.i
+		if r.Peek() == '[' {
+			r.starts[se] = r.At
 		} else {
 			delete(r.starts, se)
 		}
 	}
-	return r.skip()
+	return r.Skip()
 }
 
 func (r *occupancyReader) fields() bool {
-	if r.peek() != '[' {
-		return r.skip()
+	if r.Peek() != '[' {
+		return r.Skip()
 	}
 	var names []string
 	if !r.stringList(&names) {
@@ -140,15 +140,15 @@ func (r *occupancyReader) fields() bool {
 
 func (r *occupancyReader) dispatches() bool {
 	clear(r.names)
-	if r.peek() != '{' {
-		return r.skip()
+	if r.Peek() != '{' {
+		return r.Skip()
 	}
-	return r.object(func(key []byte) bool {
+	return r.Object(func(key []byte) bool {
 		id, err := strconv.ParseInt(string(key), 10, 64)
-		if err != nil || r.peek() != '"' {
-			return r.skip()
+		if err != nil || r.Peek() != '"' {
+			return r.Skip()
 		}
-		name, ok := r.str()
+		name, ok := r.Str()
 		r.names[id] = trace.BareName(string(name))
 		return ok
 	})
@@ -156,14 +156,14 @@ func (r *occupancyReader) dispatches() bool {
 
 // engine reads and sums the rows of one shader engine.
 func (r *occupancyReader) engine(se int) trace.EngineOccupancy {
-	r.reset(mark{i: r.starts[se]})
+	r.Restart(r.Text, r.starts[se])
 	r.events = r.events[:0]
 	ordered := true
 	var row [maxRowFields]int64
 	// A failure was noted by the first pass: the rows before it count.
-	r.array(func() bool {
-		m := r.mark()
-		n, ok := r.ints(row[:r.width])
+	r.Array(func() bool {
+		m := r.Mark()
+		n, ok := r.Ints(row[:r.width])
 		if ok && n >= r.width {
 			if e, ok := r.event(&row); ok {
 				ordered = ordered && (len(r.events) == 0 || r.events[len(r.events)-1].time <= e.time)
@@ -171,8 +171,8 @@ func (r *occupancyReader) engine(se int) trace.EngineOccupancy {
 				return true
 			}
 		}
-		r.reset(m)
-		if !r.skip() {
+		r.Reset(m)
+		if !r.Skip() {
 			return false
 		}
 		r.skipped++

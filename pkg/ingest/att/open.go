@@ -180,3 +180,5 @@ func readCounterFiles(d *folder, tt *trace.ThreadTrace, counters []string, n *no
 	}
 	sort.SliceStable(tt.Counters, func(i, j int) bool { return tt.Counters[i].SE < tt.Counters[j].SE })
 }
+
+func isDigit(ch byte) bool { return '0' <= ch && ch <= '9' }

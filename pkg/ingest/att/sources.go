@@ -44,30 +44,30 @@ func readSources(b []byte, d *folder, n *notes) *sources {
 	if b == nil {
 		return s
 	}
-	c := cursor{b: b}
-	if !s.tree(&c, nil) || !c.end() {
-		n.add(trace.Damage, "snapshots.json", "%s: the source files before it are used", c.place())
+	c := newCursor(b)
+	if !s.tree(&c, nil) || !c.End() {
+		n.add(trace.Damage, "snapshots.json", "%s: the source files before it are used", c.Place())
 	}
 	return s
 }
 
 func (s *sources) tree(c *cursor, elements []string) bool {
-	switch c.peek() {
+	switch c.Peek() {
 	case '{':
-		return c.object(func(key []byte) bool {
+		return c.Object(func(key []byte) bool {
 			if len(key) > maxPath {
-				return c.skip()
+				return c.Skip()
 			}
 			return s.tree(c, append(elements, string(key)))
 		})
 	case '"':
-		file, ok := c.str()
+		file, ok := c.Str()
 		if name := joinElements(elements); ok && len(s.exact) < maxSources && len(name) <= maxPath {
 			s.add(name, string(file))
 		}
 		return ok
 	default:
-		return c.skip()
+		return c.Skip()
 	}
 }
 

@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"fmt"
 
+	"github.com/rocanalyze/rocanalyze/pkg/ingest/jsonscan"
 	"github.com/rocanalyze/rocanalyze/pkg/trace"
 )
 
@@ -30,20 +31,20 @@ type fields struct{ cu, begin, end bool }
 // read parses a wave file. The wave is valid until the next read; problem is
 // "" when the whole file was understood.
 func (r *waveReader) read(b []byte, l listedWave) (problem string) {
-	r.b, r.i, r.depth = b, 0, 0
+	r.Restart(b, 0)
 	r.clear(l)
 	seen := false
-	ok := r.object(func(key []byte) bool {
+	ok := r.Object(func(key []byte) bool {
 		if string(key) != "wave" {
-			return r.skip()
+			return r.Skip()
 		}
 		seen = true
 		r.clear(l)
-		return r.object(r.field)
-	}) && r.end()
+		return r.Object(r.field)
+	}) && r.End()
 	switch {
 	case !ok:
-		return r.place()
+		return r.Place()
 	case !seen:
 		return `there is no "wave"`
 	case !r.found.cu || !r.found.begin || !r.found.end:
@@ -88,12 +89,12 @@ func (r *waveReader) field(key []byte) bool {
 		if r.timeline {
 			return r.states()
 		}
-		if end, ok := endOfPairs(r.b, r.i); ok {
-			r.i = end
+		if end, ok := endOfPairs(r.Text, r.At); ok {
+			r.At = end
 			return true
 		}
 	}
-	return r.skip()
+	return r.Skip()
 }
 
 // endOfPairs finds the end of a compact list of flat lists of numbers, which a
@@ -121,15 +122,15 @@ func endOfPairs(b []byte, i int) (end int, ok bool) {
 
 // place64 reads a number of [0, limit); null counts as absent.
 func (r *waveReader) place64(to *int, limit int64, found *bool) bool {
-	if r.null() {
+	if r.Null() {
 		return true
 	}
-	v, ok := r.int()
+	v, ok := r.Int()
 	if !ok {
 		return false
 	}
 	if v < 0 || v >= limit {
-		return r.fail(fmt.Sprintf("%d is out of range", v))
+		return r.Fail(fmt.Sprintf("%d is out of range", v))
 	}
 	*to = int(v)
 	if found != nil {
@@ -139,15 +140,15 @@ func (r *waveReader) place64(to *int, limit int64, found *bool) bool {
 }
 
 func (r *waveReader) time(to *int64, found *bool) bool {
-	if r.null() {
+	if r.Null() {
 		return true
 	}
-	v, ok := r.int()
+	v, ok := r.Int()
 	if !ok {
 		return false
 	}
 	if v < 0 || v >= maxTime {
-		return r.fail(fmt.Sprintf("time %d is out of range", v))
+		return r.Fail(fmt.Sprintf("time %d is out of range", v))
 	}
 	*to, *found = v, true
 	return true
@@ -157,20 +158,20 @@ func (r *waveReader) time(to *int64, found *bool) bool {
 func (r *waveReader) records() bool {
 	recs := r.wave.Records[:0]
 	var row [5]int64
-	ok := r.null() || r.array(func() bool {
+	ok := r.Null() || r.Array(func() bool {
 		before := len(recs)
-		if recs, r.i = plainRecords(r.b, r.i, recs); len(recs) > before {
+		if recs, r.At = plainRecords(r.Text, r.At, recs); len(recs) > before {
 			return true
 		}
-		n, ok := r.ints(row[:])
+		n, ok := r.Ints(row[:])
 		if !ok {
 			return false
 		}
 		if n < len(row) {
-			return r.fail("an instruction has less than 5 numbers")
+			return r.Fail("an instruction has less than 5 numbers")
 		}
 		if !inRange(&row) {
-			return r.fail("a number of an instruction is out of range")
+			return r.Fail("a number of an instruction is out of range")
 		}
 		recs = append(recs, record(&row))
 		return true
@@ -186,7 +187,7 @@ func plainRecords(b []byte, i int, recs []trace.Record) ([]trace.Record, int) {
 	after := i
 	for i < len(b) && b[i] == '[' {
 		var row [5]int64
-		n, next, done := plainInts(b, i+1, row[:])
+		n, next, done := jsonscan.PlainInts(b, i+1, row[:])
 		if !done || n < len(row) || !inRange(&row) {
 			break
 		}
@@ -214,13 +215,13 @@ func record(row *[5]int64) trace.Record {
 // waits reads [[line, [[producer, 0], ...]], ...].
 func (r *waveReader) waits() bool {
 	r.wave.Waits = r.wave.Waits[:0]
-	if r.null() {
+	if r.Null() {
 		return true
 	}
-	return r.array(func() bool {
+	return r.Array(func() bool {
 		var edge trace.WaitEdge
 		cell := 0
-		ok := r.array(func() bool {
+		ok := r.Array(func() bool {
 			cell++
 			switch cell {
 			case 1:
@@ -228,11 +229,11 @@ func (r *waveReader) waits() bool {
 			case 2:
 				return r.producers(&edge)
 			default:
-				return r.skip()
+				return r.Skip()
 			}
 		})
 		if ok && cell < 2 {
-			return r.fail("a wait has less than 2 parts")
+			return r.Fail("a wait has less than 2 parts")
 		}
 		r.wave.Waits = append(r.wave.Waits, edge)
 		return ok
@@ -240,24 +241,24 @@ func (r *waveReader) waits() bool {
 }
 
 func (r *waveReader) line(to *int) bool {
-	v, ok := r.int()
+	v, ok := r.Int()
 	if ok && (v < 0 || v > maxLine) {
-		return r.fail("a line number is out of range")
+		return r.Fail("a line number is out of range")
 	}
 	*to = int(v)
 	return ok
 }
 
 func (r *waveReader) producers(edge *trace.WaitEdge) bool {
-	if r.null() {
+	if r.Null() {
 		return true
 	}
 	first := len(r.lines)
 	var row [1]int64
-	ok := r.array(func() bool {
-		n, ok := r.ints(row[:])
+	ok := r.Array(func() bool {
+		n, ok := r.Ints(row[:])
 		if ok && (n < 1 || uint64(row[0]) > maxLine) {
-			return r.fail("a line number is missing or out of range")
+			return r.Fail("a line number is missing or out of range")
 		}
 		r.lines = append(r.lines, int(row[0]))
 		return ok
@@ -270,10 +271,10 @@ func (r *waveReader) producers(edge *trace.WaitEdge) bool {
 func (r *waveReader) states() bool {
 	r.spans = r.spans[:0]
 	var row [2]int64
-	ok := r.null() || r.array(func() bool {
-		n, ok := r.ints(row[:])
+	ok := r.Null() || r.Array(func() bool {
+		n, ok := r.Ints(row[:])
 		if ok && (n < 2 || uint64(row[0]) > 255 || uint64(row[1]) >= maxLength) {
-			return r.fail("a timeline entry is short or out of range")
+			return r.Fail("a timeline entry is short or out of range")
 		}
 		r.spans = append(r.spans, trace.Span{State: uint8(row[0]), Cycles: row[1]})
 		return ok
