@@ -15,6 +15,7 @@ import (
 
 	"github.com/rocanalyze/rocanalyze/pkg/ingest/counters"
 	"github.com/rocanalyze/rocanalyze/pkg/ingest/kerneltrace"
+	"github.com/rocanalyze/rocanalyze/pkg/ingest/resultsjson"
 	"github.com/rocanalyze/rocanalyze/pkg/ingest/rocpd"
 	"github.com/rocanalyze/rocanalyze/pkg/trace"
 )
@@ -247,7 +248,7 @@ func addAgents(all, more []trace.CounterAgent) []trace.CounterAgent {
 
 func (f *counterFile) source() trace.CounterSource {
 	if f.kind == counters.Results {
-		return &counters.ResultsFile{FS: f.fsys, Name: f.name, Shown: f.shown, Pass: f.pass}
+		return &resultsjson.Counters{FS: f.fsys, Name: f.name, Shown: f.shown, Pass: f.pass}
 	}
 	t := &counters.Table{FS: f.fsys, Name: f.name, Shown: f.shown, Pass: f.pass}
 	base, _ := strings.CutSuffix(path.Base(f.name), ".csv")
@@ -265,7 +266,7 @@ func (o *opener) describe(run *trace.CounterRun, f counterFile) error {
 	if f.kind != counters.Results {
 		return nil
 	}
-	agents, err := (&counters.ResultsFile{FS: f.fsys, Name: f.name, Shown: f.shown}).Agents(o.ctx)
+	agents, err := (&resultsjson.Counters{FS: f.fsys, Name: f.name, Shown: f.shown}).Agents(o.ctx)
 	if o.ctx.Err() != nil {
 		return o.ctx.Err()
 	}

@@ -46,13 +46,3 @@ func FuzzTable(f *testing.F) {
 		}
 	})
 }
-
-func FuzzResults(f *testing.F) {
-	f.Add([]byte(resultsSample))
-	f.Add([]byte(resultsSample[:700]))
-	f.Add([]byte(`{"rocprofiler-sdk-tool":[]}`))
-	f.Fuzz(func(t *testing.T, data []byte) {
-		ds, _, _ := fold(t, resultsFile(string(data)), 1)
-		check(t, ds)
-	})
-}

@@ -11,6 +11,7 @@ import (
 	"strconv"
 	"strings"
 
+	"github.com/rocanalyze/rocanalyze/pkg/ingest/resultsjson"
 	"github.com/rocanalyze/rocanalyze/pkg/trace"
 )
 
@@ -34,7 +35,7 @@ const (
 	LongTable
 	// WideTable: CSV, one column per counter.
 	WideTable
-	// Results: rocprofv3's results.json.
+	// Results: rocprofv3's results.json, which package resultsjson reads.
 	Results
 	// Database: a rocpd database, which package rocpd reads.
 	Database
@@ -47,11 +48,8 @@ func (k Kind) String() string {
 
 // Sniff recognises a file by its beginning.
 func Sniff(head []byte) Kind {
-	if bytes.HasPrefix(bytes.TrimSpace(head), []byte("{")) {
-		if bytes.Contains(head, []byte(`"rocprofiler-sdk-tool"`)) {
-			return Results
-		}
-		return NotCounters
+	if resultsjson.Sniff(head) {
+		return Results
 	}
 	line, _ := nextRow(head)
 	c, ok := readHeader(headerNames(line))

@@ -1,18 +1,17 @@
-// Package resultsjson reads the kernel dispatches of a results.json, which
-// rocprofv3 --output-format json writes. Source: rocprofiler-sdk
+// Package resultsjson reads a results.json, which rocprofv3 --output-format
+// json writes: the dispatches of runs, and counters. Source: rocprofiler-sdk
 // output/generateJSON.cpp.
 package resultsjson
 
 import (
-	"cmp"
-	"context"
-	"encoding/json"
+	"bytes"
 	"errors"
 	"fmt"
 	"io"
-	"slices"
+	"io/fs"
 	"strings"
 
+	"github.com/rocanalyze/rocanalyze/pkg/ingest/jsonscan"
 	"github.com/rocanalyze/rocanalyze/pkg/trace"
 )
 
@@ -29,33 +28,44 @@ func Sniff(head []byte) bool {
 	return ok && strings.HasPrefix(strings.TrimSpace(rest), `"`+topKey+`"`)
 }
 
-// maxBytes bounds a file: its dispatches are held in memory.
-const maxBytes = 2 << 30
+// Bounds of a file: its bytes, which are held in memory, its processes, and
+// what one of them describes.
+const (
+	maxBytes = 2 << 30
+	maxTools = 1 << 16
+	maxNames = 1 << 22
+	// maxAhead bounds the memory that is taken for a file before it is read.
+	maxAhead = 256 << 20
+)
+
+// tool is what one process recorded. The lists of records are those of the
+// text, as there may be millions of them.
+type tool struct {
+	pid      *int64
+	agents   []agent
+	kernels  []kernel
+	counters map[counterKey]string
+
+	dispatches, counted, copies span
+}
+
+// span is a list: it begins at a byte of the document and ends with text, which
+// is empty when there is no such list.
+type span struct {
+	text []byte
+	at   int
+}
 
 type handle struct {
 	Handle int64 `json:"handle"`
 }
 
-type extent struct{ X, Y, Z int64 }
+type counterKey struct{ agent, id int64 }
 
-func (e extent) array() [3]int64 { return [3]int64{e.X, e.Y, e.Z} }
-
-// tool is what one process recorded.
-type tool struct {
-	Metadata struct {
-		PID *int64 `json:"pid"`
-	} `json:"metadata"`
-	Agents  []agent  `json:"agents"`
-	Symbols []symbol `json:"kernel_symbols"`
-	Buffer  struct {
-		Dispatches []dispatch   `json:"kernel_dispatch"`
-		Copies     []memoryCopy `json:"memory_copy"`
-	} `json:"buffer_records"`
-	Callback struct {
-		Counted []struct {
-			Data dispatch `json:"dispatch_data"`
-		} `json:"counter_collection"`
-	} `json:"callback_records"`
+type counter struct {
+	Agent handle `json:"agent_id"`
+	ID    handle `json:"id"`
+	Name  string `json:"name"`
 }
 
 type agent struct {
@@ -75,16 +85,49 @@ type agent struct {
 	MaxClockMHz     *int64 `json:"max_engine_clk_fcompute"`
 }
 
-type symbol struct {
+// gpuType is the "type" of a GPU. Source: rocprofiler_agent_type_t.
+const gpuType = 2
+
+func (a *agent) gpu(file string) trace.Agent {
+	return trace.Agent{
+		Origin: trace.Origin{File: file}, NodeID: a.NodeID, Gfx: a.Name, Product: a.Product, DeviceID: known(a.DeviceID),
+		CUs: known(a.CUs), SIMDsPerCU: known(a.SIMDsPerCU), CUsPerEngine: known(a.CUsPerEngine), XCCs: known(a.XCCs),
+		MaxWavesPerSIMD: known(a.MaxWavesPerSIMD), LDSKiB: known(a.LDSKiB), WaveSize: known(a.WaveSize), MaxClockMHz: known(a.MaxClockMHz),
+	}
+}
+
+// known drops what the profiler could not find out, which it writes as 0.
+func known(v *int64) *int64 {
+	if v == nil || *v <= 0 {
+		return nil
+	}
+	return v
+}
+
+type kernel struct {
 	ID        int64  `json:"kernel_id"`
-	Name      string `json:"kernel_name"`
+	Symbol    string `json:"kernel_name"`
 	Formatted string `json:"formatted_kernel_name"`
+	Demangled string `json:"demangled_kernel_name"`
 	VGPRs     *int64 `json:"arch_vgpr_count"`
 	Accum     *int64 `json:"accum_vgpr_count"`
 	SGPRs     *int64 `json:"sgpr_count"`
 	LDS       *int64 `json:"group_segment_size"`
 }
 
+// name is the name to show.
+func (k *kernel) name() string {
+	for _, n := range []string{k.Formatted, k.Demangled, k.Symbol} {
+		if n = trace.BareName(n); n != "" {
+			return n
+		}
+	}
+	return ""
+}
+
+type extent struct{ X, Y, Z int64 }
+
+// dispatch is a kernel dispatch, counted or not.
 type dispatch struct {
 	Start  int64   `json:"start_timestamp"`
 	End    int64   `json:"end_timestamp"`
@@ -93,6 +136,7 @@ type dispatch struct {
 		Agent     handle `json:"agent_id"`
 		Queue     handle `json:"queue_id"`
 		Kernel    int64  `json:"kernel_id"`
+		ID        int64  `json:"dispatch_id"`
 		Scratch   int64  `json:"private_segment_size"`
 		LDS       int64  `json:"group_segment_size"`
 		Workgroup extent `json:"workgroup_size"`
@@ -100,142 +144,163 @@ type dispatch struct {
 	} `json:"dispatch_info"`
 }
 
-type memoryCopy struct {
-	Start  int64  `json:"start_timestamp"`
-	End    int64  `json:"end_timestamp"`
-	Op     int64  `json:"operation"`
-	Target handle `json:"dst_agent_id"`
-	Source handle `json:"src_agent_id"`
-	Bytes  int64  `json:"bytes"`
+// counted is one dispatch with its counters.
+type counted struct {
+	Dispatch dispatch `json:"dispatch_data"`
+	Records  []struct {
+		Counter handle  `json:"counter_id"`
+		Value   float64 `json:"value"`
+	} `json:"records"`
+	LDS *int64 `json:"lds_block_size_v"`
 }
 
-// gpuType is the "type" of a GPU. Source: rocprofiler_agent_type_t.
-const gpuType = 2
-
-// Read reads one run per process. shown is the path as the user can find it.
-func Read(r io.Reader, shown string) ([]*trace.Run, error) {
-	in := &io.LimitedReader{R: r, N: maxBytes}
-	var file struct {
-		Tools []tool `json:"rocprofiler-sdk-tool"`
-	}
-	if err := json.NewDecoder(in).Decode(&file); err != nil {
-		switch {
-		case in.N == 0:
-			err = fmt.Errorf("larger than %d GiB: write rocpd instead (--output-format rocpd)", maxBytes>>30)
-		case errors.Is(err, io.ErrUnexpectedEOF), errors.Is(err, io.EOF):
-			err = errors.New("cut short: it ends inside of a JSON value")
+// read reads all but the records, which stay in the text.
+func read(r io.Reader) ([]tool, error) {
+	var buf bytes.Buffer
+	if f, ok := r.(fs.File); ok {
+		if info, err := f.Stat(); err == nil {
+			buf.Grow(int(min(max(info.Size(), 0), maxAhead)) + bytes.MinRead)
 		}
+	}
+	if _, err := buf.ReadFrom(io.LimitReader(r, maxBytes+1)); err != nil {
 		return nil, err
 	}
-	var out []*trace.Run
-	for i := range file.Tools {
-		run := file.Tools[i].run(shown)
-		if len(file.Tools) > 1 {
-			run.Set = fmt.Sprintf("process %d", i+1)
+	text := buf.Bytes()
+	if len(text) > maxBytes {
+		return nil, fmt.Errorf("larger than %d GiB: write rocpd instead (--output-format rocpd)", maxBytes>>30)
+	}
+	c := &scanner{jsonscan.Cursor{Text: text}}
+	var tools []tool
+	ok := c.Object(func(key []byte) bool {
+		if string(key) != topKey {
+			return c.Skip()
 		}
-		out = append(out, run)
-	}
-	if len(out) == 0 {
-		return nil, errors.New("no process recorded anything in it")
-	}
-	return out, nil
-}
-
-func (t *tool) run(shown string) *trace.Run {
-	r := &trace.Run{Path: shown, Kind: "results_json"}
-	r.Process.PID = t.Metadata.PID
-	nodes := map[int64]int64{}
-	for _, a := range t.Agents {
-		nodes[a.ID.Handle] = a.NodeID
-		if a.Type == gpuType {
-			r.Agents = append(r.Agents, trace.Agent{
-				Origin: trace.Origin{File: shown}, NodeID: a.NodeID, Gfx: a.Name, Product: a.Product, DeviceID: a.DeviceID,
-				CUs: a.CUs, SIMDsPerCU: a.SIMDsPerCU, CUsPerEngine: a.CUsPerEngine, XCCs: a.XCCs,
-				MaxWavesPerSIMD: a.MaxWavesPerSIMD, LDSKiB: a.LDSKiB, WaveSize: a.WaveSize, MaxClockMHz: a.MaxClockMHz,
-			})
-		}
-	}
-	slices.SortStableFunc(r.Agents, func(a, b trace.Agent) int { return cmp.Compare(a.NodeID, b.NodeID) })
-	for _, s := range t.Symbols {
-		bare := trace.BareName(s.Name)
-		name := trace.BareName(s.Formatted)
-		if name == "" {
-			name = bare
-		}
-		r.Kernels = append(r.Kernels, trace.RunKernel{
-			ID: s.ID, Name: name, Symbol: bare, VGPRs: s.VGPRs, AccumVGPRs: s.Accum, SGPRs: s.SGPRs, StaticLDSBytes: s.LDS,
-		})
-	}
-	slices.SortStableFunc(r.Kernels, func(a, b trace.RunKernel) int { return cmp.Compare(a.ID, b.ID) })
-	rows := t.Buffer.Dispatches
-	if len(rows) == 0 {
-		for _, c := range t.Callback.Counted {
-			rows = append(rows, c.Data)
-		}
-	}
-	r.HasCounters = len(t.Callback.Counted) > 0
-	r.Dispatches = &dispatches{rows, nodes}
-	r.Copies = copies(t.Buffer.Copies, nodes)
-	return r
-}
-
-// operations name the kinds of copies. Source:
-// rocprofiler_memory_copy_operation_t.
-var operations = [...]string{
-	"MEMORY_COPY_NONE", "MEMORY_COPY_HOST_TO_HOST", "MEMORY_COPY_HOST_TO_DEVICE", "MEMORY_COPY_DEVICE_TO_HOST", "MEMORY_COPY_DEVICE_TO_DEVICE",
-}
-
-func copies(rows []memoryCopy, nodes map[int64]int64) []trace.CopySum {
-	type key struct{ op, source, target int64 }
-	index := map[key]int{}
-	var out []trace.CopySum
-	for _, c := range rows {
-		k := key{c.Op, c.Source.Handle, c.Target.Handle}
-		at, ok := index[k]
-		if !ok {
-			at = len(out)
-			index[k] = at
-			kind := "unknown"
-			if c.Op >= 0 && c.Op < int64(len(operations)) {
-				kind = operations[c.Op]
+		return c.list(func() bool {
+			if len(tools) == maxTools {
+				return c.Fail(fmt.Sprintf("more than %d processes", maxTools))
 			}
-			out = append(out, trace.CopySum{Kind: kind, Source: node(nodes, k.source), Target: node(nodes, k.target)})
-		}
-		out[at].Add(c.Bytes, c.Start, c.End)
-	}
-	return out
-}
-
-func node(nodes map[int64]int64, handle int64) *int64 {
-	if n, ok := nodes[handle]; ok {
-		return &n
-	}
-	return nil
-}
-
-// dispatches is the trace.DispatchSource of one process.
-type dispatches struct {
-	rows  []dispatch
-	nodes map[int64]int64
-}
-
-// Fold hands all dispatches to one folder.
-func (s *dispatches) Fold(ctx context.Context, _ int, newFolder func() trace.DispatchFolder) (trace.DispatchReport, error) {
-	to := newFolder()
-	for i := range s.rows {
-		d := &s.rows[i]
-		agent, ok := s.nodes[d.Info.Agent.Handle]
-		if !ok {
-			agent = trace.Absent
-		}
-		stream := int64(trace.Absent)
-		if d.Stream != nil {
-			stream = d.Stream.Handle
-		}
-		to.Dispatch(&trace.Dispatch{
-			Kernel: d.Info.Kernel, Agent: agent, Queue: d.Info.Queue.Handle, Stream: stream, Start: d.Start, End: d.End,
-			LDSBytes: d.Info.LDS, ScratchBytes: d.Info.Scratch, Workgroup: d.Info.Workgroup.array(), Grid: d.Info.Grid.array(),
+			t := tool{counters: map[counterKey]string{}}
+			ok := c.Object(func(key []byte) bool { return c.member(&t, string(key)) })
+			tools = append(tools, t)
+			return ok
 		})
+	})
+	if !ok {
+		return nil, c.problem()
 	}
-	return trace.DispatchReport{Rows: int64(len(s.rows))}, ctx.Err()
+	return tools, nil
+}
+
+// scanner reads the parts of a results.json.
+type scanner struct{ jsonscan.Cursor }
+
+// problem is why the last method failed.
+func (c *scanner) problem() error {
+	if c.At == len(c.Text) {
+		return errors.New("cut short: it ends inside of a JSON value")
+	}
+	return errors.New(c.Place())
+}
+
+// member reads one member of a process.
+func (c *scanner) member(t *tool, key string) bool {
+	switch key {
+	case "metadata":
+		var m struct {
+			PID *int64 `json:"pid"`
+		}
+		ok := c.Decode(&m)
+		t.pid = m.PID
+		return ok
+	case "agents":
+		return decodeList(c, func(a *agent) {
+			if len(t.agents) < maxNames {
+				t.agents = append(t.agents, *a)
+			}
+		})
+	case "counters":
+		return decodeList(c, func(n *counter) {
+			if len(t.counters) < maxNames {
+				t.counters[counterKey{n.Agent.Handle, n.ID.Handle}] = n.Name
+			}
+		})
+	case "kernel_symbols":
+		return decodeList(c, func(k *kernel) {
+			if len(t.kernels) < maxNames {
+				t.kernels = append(t.kernels, *k)
+			}
+		})
+	case "buffer_records":
+		return c.spans(map[string]*span{"kernel_dispatch": &t.dispatches, "memory_copy": &t.copies})
+	case "callback_records":
+		return c.spans(map[string]*span{"counter_collection": &t.counted})
+	}
+	return c.Skip()
+}
+
+// spans finds the lists of an object.
+func (c *scanner) spans(lists map[string]*span) bool {
+	return c.Null() || c.Object(func(key []byte) bool {
+		to, ok := lists[string(key)]
+		if !ok {
+			return c.Skip()
+		}
+		if c.Peek() != '[' {
+			return c.Null() || c.Fail("a list was expected")
+		}
+		start := c.At
+		ok = c.Skip()
+		*to = span{c.Text[:c.At], start}
+		return ok
+	})
+}
+
+// list reads a list, or a null in place of one.
+func (c *scanner) list(value func() bool) bool { return c.Null() || c.Array(value) }
+
+// decodeList reads a list of values of one kind.
+func decodeList[T any](c *scanner, each func(*T)) bool {
+	return c.list(func() bool {
+		var v T
+		ok := c.Decode(&v)
+		if ok {
+			each(&v)
+		}
+		return ok
+	})
+}
+
+// empty reports whether a list has no element.
+func (s span) empty() bool {
+	empty := true
+	s.each(func(*scanner) bool {
+		empty = false
+		return false
+	})
+	return empty
+}
+
+// each reads the elements of a list until value returns false; the cursor is
+// where that happened.
+func (s span) each(value func(*scanner) bool) (c *scanner, ok bool) {
+	c = &scanner{jsonscan.Cursor{Text: s.text, At: s.at}}
+	return c, len(s.text) == 0 || c.Array(func() bool { return value(c) })
+}
+
+// eachOf reads the records of a list until take returns an error. It is an
+// error when a record is something else.
+func eachOf[T any](s span, take func(*T) error) error {
+	var err error
+	c, ok := s.each(func(c *scanner) bool {
+		var v T
+		if !c.Decode(&v) {
+			return false
+		}
+		err = take(&v)
+		return err == nil
+	})
+	if err == nil && !ok {
+		err = c.problem()
+	}
+	return err
 }

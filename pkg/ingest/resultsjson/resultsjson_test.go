@@ -71,12 +71,25 @@ func TestCounted(t *testing.T) {
 	}
 }
 
+// A dispatch that is none is noted with its place; those before it count.
+func TestBadDispatch(t *testing.T) {
+	const text = `{"rocprofiler-sdk-tool": [{"buffer_records": {"kernel_dispatch": [{"start_timestamp": 5, "end_timestamp": 9}, {"start_timestamp": "x"}, {}]}}]}`
+	runs, err := Read(strings.NewReader(text), "r.json")
+	if err != nil || len(runs) != 1 {
+		t.Fatal(runs, err)
+	}
+	report, err := runs[0].Dispatches.Fold(t.Context(), 1, func() trace.DispatchFolder { return &folder{} })
+	if err != nil || report.Rows != 1 || len(report.Notes) != 1 || report.Notes[0].Level != trace.Damage || !strings.Contains(report.Notes[0].Text, "byte 110: ") {
+		t.Errorf("%+v, %v", report, err)
+	}
+}
+
 func TestReadErrors(t *testing.T) {
 	for in, want := range map[string]string{
 		"":                             "cut short",
 		sample[:300]:                   "cut short",
 		`{"rocprofiler-sdk-tool": []}`: "no process",
-		`{"rocprofiler-sdk-tool": 5}`:  "cannot unmarshal",
+		`{"rocprofiler-sdk-tool": 5}`:  "byte 25: a list was expected",
 	} {
 		if _, err := Read(strings.NewReader(in), "r.json"); err == nil || !strings.Contains(err.Error(), want) {
 			t.Errorf("%.40q: %v, want %q", in, err, want)
