@@ -22,7 +22,7 @@ type View struct {
 	Left []int
 }
 
-// TableID is the id of the table that Tables makes.
+// TableID is the id of the table that CSV makes.
 const TableID = "kernels"
 
 const nameWidth = 60

@@ -52,9 +52,9 @@ func run(p *analysis.Pass) (*Result, error) {
 		if err != nil {
 			return nil, err
 		}
-		res.Read = append(res.Read, col.notes...)
+		p.Note(col.notes...)
 		if col.empty {
-			res.Read = append(res.Read, trace.Note{Level: trace.Warning, Place: run.Path, Text: "an empty workload: a header, and no dispatch"})
+			p.Note(trace.Note{Level: trace.Warning, Place: run.Path, Text: "an empty workload: a header, and no dispatch"})
 			continue
 		}
 		b := &builder{p: p, run: run, col: col, metrics: metrics, res: res, index: map[groupKey]int{}, one: sample{values: map[string]float64{}, dispatches: 1}}

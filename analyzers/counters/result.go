@@ -4,7 +4,6 @@ import (
 	"strings"
 
 	"github.com/rocanalyze/rocanalyze/pkg/gpu"
-	"github.com/rocanalyze/rocanalyze/pkg/trace"
 )
 
 // Result is the machine output: kernels by total time, longest first.
@@ -15,8 +14,6 @@ type Result struct {
 	Kernels     []Kernel `json:"kernels"`
 	// Names are the kernels of the input, before any selection.
 	Names []string `json:"-"`
-	// Read are the remarks of the readers.
-	Read []trace.Note `json:"-"`
 }
 
 // Kernel is one kernel on one kind of GPU in one run.

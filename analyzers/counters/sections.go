@@ -348,9 +348,9 @@ func whole(v float64) report.Cell {
 	return report.Cell{Text: report.Count(int64(math.Round(v))), Value: v}
 }
 
-// Tables is what the CSV output can hold: all kernels and metrics, and single
-// dispatches.
-func Tables(r *Result) report.Document {
+// CSV is the CSV output: a row for each metric of each kernel, or of each
+// single dispatch.
+func CSV(r *Result, perDispatch bool) report.Table {
 	all := report.Table{ID: TableID, Columns: []report.Column{
 		{Key: "run"},
 		{Key: "kernel"},
@@ -383,7 +383,10 @@ func Tables(r *Result) report.Document {
 			}
 		}
 	}
-	return report.Document{Sections: []report.Section{{ID: "counters", Items: []report.Item{all, each}}}}
+	if perDispatch {
+		return each
+	}
+	return all
 }
 
 func csvCells(k *Kernel, id string, x Value) []report.Cell {

@@ -74,8 +74,8 @@ func render(t *testing.T, res *hotspots.Result, out *analysis.Outcome) {
 		if err := report.Markdown(io.Discard, doc); err != nil {
 			t.Fatal(err)
 		}
-		if tables, err := hotspots.Tables(res, v); err == nil {
-			if err := report.CSV(io.Discard, tables, hotspots.TableID); err != nil {
+		if table, err := hotspots.CSV(res, v); err == nil {
+			if err := report.CSV(io.Discard, report.Document{Sections: []report.Section{{Items: []report.Item{table}}}}, hotspots.TableID); err != nil {
 				t.Fatal(err)
 			}
 		}

@@ -73,16 +73,16 @@ func about(findings []finding.Finding, path, kernel string, whole bool) []findin
 	return out
 }
 
-// Tables lays the one ranking that v selects (by instruction, if none) out as
+// CSV lays the one ranking that v selects (by instruction, if none) out as
 // a single table over all kernels. It fails when cycles and program-counter
 // samples would have to share its columns.
-func Tables(r *Result, v View) (report.Document, error) {
+func CSV(r *Result, v View) (report.Table, error) {
 	table := tableBy(v.By)
 	all := withTrace(exposedLast(table(TableID, &Kernel{})))
 	for i := range r.Kernels {
 		k := &r.Kernels[i]
 		if (k.Samples != nil) != (r.Kernels[0].Samples != nil) {
-			return report.Document{}, fmt.Errorf("%s and %s do not fit one table: one has cycles, the other samples; give them one at a time", r.Kernels[0].Path, k.Path)
+			return report.Table{}, fmt.Errorf("%s and %s do not fit one table: one has cycles, the other samples; give them one at a time", r.Kernels[0].Path, k.Path)
 		}
 		t := exposedLast(table(TableID, k))
 		all.Columns = withTrace(t).Columns
@@ -90,7 +90,7 @@ func Tables(r *Result, v View) (report.Document, error) {
 			all.Rows = append(all.Rows, append([]report.Cell{report.Text(k.Path), report.Text(k.Name)}, row...))
 		}
 	}
-	return report.Document{Sections: []report.Section{{ID: TableID, Items: []report.Item{all}}}}, nil
+	return all, nil
 }
 
 // exposedLast moves the exposed columns behind the others, so that each of those
@@ -125,7 +125,7 @@ func withTrace(t report.Table) report.Table {
 	return t
 }
 
-// TableID is the id of the table that Tables makes.
+// TableID is the id of the table that CSV makes.
 const TableID = "hotspots"
 
 func tableBy(by By) func(id string, k *Kernel) report.Table {

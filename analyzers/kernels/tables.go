@@ -4,11 +4,11 @@ import (
 	"github.com/rocanalyze/rocanalyze/pkg/report"
 )
 
-// TableID is the id of the table that Tables makes.
+// TableID is the id of the table that CSV makes.
 const TableID = "kernels"
 
-// Tables lays a result out as one table, with every figure of every row.
-func Tables(r *Result, v View) report.Document {
+// CSV lays a result out as one table, with every figure of every row.
+func CSV(r *Result, v View) report.Table {
 	t := report.Table{ID: TableID}
 	for _, f := range fields() {
 		t.Columns = append(t.Columns, report.Column{Key: f.key, Title: f.key})
@@ -24,7 +24,7 @@ func Tables(r *Result, v View) report.Document {
 		}
 		t.Rows = append(t.Rows, cells)
 	}
-	return report.Document{Sections: []report.Section{{ID: "kernels", Items: []report.Item{t}}}}
+	return t
 }
 
 // field is one column of the machine-readable table.

@@ -234,8 +234,8 @@ func formulas(i int, k *Kernel) report.Table {
 	return t
 }
 
-// Tables is the CSV output: one row per kernel.
-func Tables(r *Result) report.Document {
+// CSV is the CSV output: one row per kernel.
+func CSV(r *Result) report.Table {
 	t := report.Table{ID: TableID, Columns: []report.Column{{Key: "run"}, {Key: "kernel"}, {Key: "dispatches"}, {Key: "decision"}}}
 	for _, id := range metricIDs() {
 		t.Columns = append(t.Columns, report.Column{Key: id})
@@ -263,7 +263,7 @@ func Tables(r *Result) report.Document {
 		}
 		t.Rows = append(t.Rows, append(row, low(pct), low(over)))
 	}
-	return report.Document{Sections: []report.Section{{ID: "l2", Items: []report.Item{t}}}}
+	return t
 }
 
 func number(v *float64) report.Cell {

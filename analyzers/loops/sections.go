@@ -25,7 +25,7 @@ type View struct {
 
 const nameWidth = 60
 
-// TableID is the id of the table that Tables makes.
+// TableID is the id of the table that CSV makes.
 const TableID = "loops"
 
 // Sections lays a result out for reading.
@@ -60,8 +60,8 @@ func Sections(r *Result, findings []finding.Finding, v View) report.Document {
 	return doc
 }
 
-// Tables is the table of all loops of all kernels, with all columns.
-func Tables(r *Result) report.Document {
+// CSV is the table of all loops of all kernels, with all columns.
+func CSV(r *Result) report.Table {
 	all := report.Table{ID: TableID, Columns: append([]report.Column{{Key: "path", Title: "trace"}, {Key: "kernel", Title: "kernel"}}, wholeColumns...)}
 	for i := range r.Kernels {
 		k := &r.Kernels[i]
@@ -69,7 +69,7 @@ func Tables(r *Result) report.Document {
 			all.Rows = append(all.Rows, append([]report.Cell{report.Text(k.Path), report.Text(k.Name)}, wholeRow(&k.Loops[j])...))
 		}
 	}
-	return report.Document{Sections: []report.Section{{ID: TableID, Items: []report.Item{all}}}}
+	return all
 }
 
 func head(k *Kernel, suffix string, v View) report.Section {

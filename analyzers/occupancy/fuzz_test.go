@@ -48,7 +48,7 @@ func FuzzKernelTrace(f *testing.F) {
 		if err := report.Terminal(io.Discard, Sections(res, out.Findings, v), report.Options{}); err != nil {
 			t.Fatal(err)
 		}
-		if err := report.CSV(io.Discard, Tables(res, v), TableID); err != nil {
+		if err := report.CSV(io.Discard, report.Document{Sections: []report.Section{{Items: []report.Item{CSV(res, v)}}}}, TableID); err != nil {
 			t.Fatal(err)
 		}
 	})

@@ -6,21 +6,20 @@ import (
 	"github.com/rocanalyze/rocanalyze/pkg/report"
 )
 
-// TableID is the id of the table that Tables makes.
+// TableID is the id of the table that CSV makes.
 const TableID = "kernels"
 
-// Tables lays a result out as one table over all kernels: its occupancy, or
+// CSV lays a result out as one table over all kernels: its occupancy, or
 // where a curve was asked for the curve's points.
-func Tables(r *Result, v View) report.Document {
+func CSV(r *Result, v View) report.Table {
 	kernels := r.Kernels
 	if v.Top > 0 && len(kernels) > v.Top {
 		kernels = kernels[:v.Top]
 	}
-	t := kernelTable(kernels)
 	if v.WhatIf {
-		t = pointTable(kernels)
+		return pointTable(kernels)
 	}
-	return report.Document{Sections: []report.Section{{ID: "occupancy", Items: []report.Item{t}}}}
+	return kernelTable(kernels)
 }
 
 // field is one column of the machine-readable table.

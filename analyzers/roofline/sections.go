@@ -133,8 +133,8 @@ func roofSection(r *Result) report.Section {
 	return report.Section{ID: "roofs", Title: "Roofs", Items: []report.Item{t}}
 }
 
-// Tables lays the points out as one table, a row for each level.
-func Tables(r *Result) report.Document {
+// CSV lays the points out as one table, a row for each level.
+func CSV(r *Result) report.Table {
 	t := report.Table{ID: TableID}
 	for _, key := range []string{
 		"name", "source", "path", "math", "flops", "time_ns", "level", "bytes", "flop_per_byte", "ridge_flop_per_byte",
@@ -152,7 +152,7 @@ func Tables(r *Result) report.Document {
 			})
 		}
 	}
-	return report.Document{Sections: []report.Section{{ID: TableID, Items: []report.Item{t}}}}
+	return t
 }
 
 func number(v *float64) report.Cell {

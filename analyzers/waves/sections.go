@@ -22,7 +22,7 @@ type View struct {
 
 const nameWidth = 60
 
-// TableID is the id of the table that Tables makes.
+// TableID is the id of the table that CSV makes.
 const TableID = "waves"
 
 // Sections lays a result out for reading.
@@ -50,15 +50,15 @@ func Sections(r *Result, v View) report.Document {
 	return doc
 }
 
-// Tables is one table of all SIMDs.
-func Tables(r *Result) report.Document {
+// CSV is one table of all SIMDs.
+func CSV(r *Result) report.Table {
 	all := report.Table{ID: TableID, Columns: append([]report.Column{{Key: "path", Title: "trace"}}, simdColumns...)}
 	for i := range r.Traces {
 		for _, row := range simdRows(&r.Traces[i]) {
 			all.Rows = append(all.Rows, append([]report.Cell{report.Text(r.Traces[i].Path)}, row...))
 		}
 	}
-	return report.Document{Sections: []report.Section{{ID: TableID, Items: []report.Item{all}}}}
+	return all
 }
 
 func head(t *Trace, suffix string, v View) report.Section {

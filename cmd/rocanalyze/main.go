@@ -9,6 +9,8 @@ import (
 	"os/signal"
 	"runtime/debug"
 	"syscall"
+
+	views "github.com/rocanalyze/rocanalyze/pkg/view"
 )
 
 // Exit statuses of every command.
@@ -59,8 +61,12 @@ func status(stderr io.Writer, err error) int {
 	}
 	fmt.Fprintf(stderr, "rocanalyze: %s\n", oneLine(message))
 	var s *statusError
-	if errors.As(err, &s) {
+	var nothing views.Nothing
+	switch {
+	case errors.As(err, &s):
 		return s.status
+	case errors.As(err, &nothing):
+		return exitNothingSaid
 	}
 	return exitUnreadable
 }

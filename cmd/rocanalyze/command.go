@@ -1,0 +1,327 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"regexp"
+	"runtime"
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"github.com/rocanalyze/rocanalyze/pkg/analysis"
+	"github.com/rocanalyze/rocanalyze/pkg/finding"
+	"github.com/rocanalyze/rocanalyze/pkg/gpu"
+	"github.com/rocanalyze/rocanalyze/pkg/report"
+	"github.com/rocanalyze/rocanalyze/pkg/trace"
+	views "github.com/rocanalyze/rocanalyze/pkg/view"
+)
+
+// newCommand makes a command of a views.
+func newCommand(a *app, c *views.Command) *cobra.Command {
+	flags := append(views.Common(), c.Flags...)
+	cmd := &cobra.Command{Use: c.Use, Short: c.Short, Long: help(c), Example: c.Example}
+	values := register(cmd, flags)
+	if len(c.Formats) > 0 {
+		cmd.Flags().Lookup("format").Usage = "output `format`: " + joinOr(formatsOf(c))
+	}
+	cmd.RunE = func(cmd *cobra.Command, args []string) error {
+		r := &runner{app: a, c: c, flags: flags, in: &views.Input{Flags: values, Paths: append([]string{}, args...)}}
+		return r.run(cmd.Context())
+	}
+	return cmd
+}
+
+// usualExit are the meanings of the exit statuses, where a view has no other.
+var usualExit = [4]string{"done", "a finding at or above --fail-on", "bad usage, or an input that cannot be read (whole)", ""}
+
+// help is what a command does, and its exit statuses.
+func help(c *views.Command) string {
+	out := c.Help + "\n\nExit status:"
+	for status, text := range c.Exit {
+		if text == "" {
+			text = usualExit[status]
+		}
+		if text != "" {
+			out += fmt.Sprintf("\n  %d  %s", status, text)
+		}
+	}
+	return out
+}
+
+func formatsOf(c *views.Command) []string {
+	out := slices.Clone(formats)
+	for name := range c.Formats {
+		out = append(out, name)
+	}
+	slices.Sort(out[len(formats):])
+	return out
+}
+
+func joinOr(words []string) string {
+	last := len(words) - 1
+	return strings.Join(words[:last], ", ") + " or " + words[last]
+}
+
+// register adds flags to a command and returns their values to be.
+func register(cmd *cobra.Command, flags []views.Flag) views.Values {
+	pointers := map[string]any{}
+	fl := cmd.Flags()
+	for _, f := range flags {
+		switch def := f.Default.(type) {
+		case bool:
+			pointers[f.Name] = fl.BoolP(f.Name, f.Letter, def, f.Usage)
+		case int:
+			pointers[f.Name] = fl.IntP(f.Name, f.Letter, def, f.Usage)
+		case float64:
+			pointers[f.Name] = fl.Float64P(f.Name, f.Letter, def, f.Usage)
+		case string:
+			pointers[f.Name] = fl.StringP(f.Name, f.Letter, def, f.Usage)
+		case []string:
+			pointers[f.Name] = fl.StringArrayP(f.Name, f.Letter, def, f.Usage)
+		}
+	}
+	return views.NewValues(pointers, fl.Changed)
+}
+
+// runner is one run of a views.
+type runner struct {
+	app   *app
+	c     *views.Command
+	flags []views.Flag
+	in    *views.Input
+}
+
+func (r *runner) run(ctx context.Context) error {
+	row, err := r.prepare()
+	if err != nil {
+		return err
+	}
+	busy := r.app.busy("reading " + r.in.Where())
+	defer busy.stop()
+	if err := r.open(ctx); err != nil {
+		return err
+	}
+	if write, ok := r.c.Formats[r.in.Flags.Text("format")]; ok {
+		err := r.app.write(r.in.Flags.Text("output"), func(w io.Writer) error { return write(ctx, w, r.in) })
+		busy.stop()
+		r.warn(nil)
+		return err
+	}
+	shown, err := r.analyse(ctx, row)
+	busy.stop()
+	if err != nil {
+		r.warn(nil)
+		return err
+	}
+	return r.show(shown)
+}
+
+// prepare checks the flags and makes the options of them. row is that of
+// --kernel '#N', 0 for none.
+func (r *runner) prepare() (row int, err error) {
+	in := r.in
+	if f := in.Flags.Text("format"); !slices.Contains(formatsOf(r.c), f) {
+		return 0, views.OneOf("--format", f, formatsOf(r.c))
+	}
+	if err := in.Flags.Check(r.flags); err != nil {
+		return 0, err
+	}
+	if len(in.Paths) == 0 && r.c.Takes != "" {
+		what, _, _ := strings.Cut(strings.Trim(strings.TrimPrefix(r.c.Use, r.c.Name()), " []"), ".")
+		return 0, fmt.Errorf("no %s given: name %s (see 'rocanalyze %s --help')", what, r.c.Takes, r.c.Name())
+	}
+	if d := in.Flags.Text("device"); d != "" {
+		if _, err := gpu.FindDevices(d); err != nil {
+			return 0, fmt.Errorf("--device: %w", err)
+		}
+	}
+	in.Options = analysis.Options{Device: in.Flags.Text("device"), Workers: runtime.GOMAXPROCS(0), Params: map[string]float64{}}
+	in.Flags.Params(r.flags, in.Options.Params)
+	if row, err = r.selection(in.Flags.Text("kernel")); err != nil {
+		return 0, err
+	}
+	if r.c.Prepare != nil {
+		if err := r.c.Prepare(in); err != nil {
+			return 0, err
+		}
+	}
+	return row, r.assign()
+}
+
+// selection reads --kernel: a regular expression, or #N.
+func (r *runner) selection(kernel string) (row int, err error) {
+	if n, ok := strings.CutPrefix(kernel, "#"); ok {
+		if row, err = strconv.Atoi(n); err == nil && row > 0 {
+			return row, nil
+		}
+	}
+	if kernel != "" {
+		if r.in.Options.Kernel, err = regexp.Compile(kernel); err != nil {
+			return 0, fmt.Errorf("--kernel %q is not a regular expression: %w", kernel, err)
+		}
+	}
+	return 0, nil
+}
+
+// assign sets the parameters of --rules and --set, the latter last.
+func (r *runner) assign() error {
+	lines, err := ruleLines(r.in.Flags.Text("rules"))
+	if err != nil {
+		return err
+	}
+	known, err := analysis.Params(r.c.Runs...)
+	if err != nil {
+		return err
+	}
+	for _, s := range append(lines, r.in.Flags.List("set")...) {
+		if err := analysis.Assign(r.in.Options.Params, s, known); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// open reads the inputs, unless the flags describe what there is.
+func (r *runner) open(ctx context.Context) (err error) {
+	if r.in.Trace == nil {
+		r.in.Trace = &trace.Trace{}
+		if len(r.in.Paths) > 0 {
+			r.in.Trace, err = open(ctx, r.c.Name(), r.in.Paths)
+		}
+	}
+	return err
+}
+
+// analyse runs the analyzers and lays out what they found; where a row is
+// selected twice, the first time to learn which kernel is in it.
+func (r *runner) analyse(ctx context.Context, row int) (*views.Shown, error) {
+	shown, err := r.once(ctx)
+	if err != nil || row == 0 {
+		return shown, err
+	}
+	if row > len(shown.Rows) {
+		return nil, fmt.Errorf("--kernel '#%d': there are %d rows of kernels", row, len(shown.Rows))
+	}
+	r.in.Options.Kernel = regexp.MustCompile("^" + regexp.QuoteMeta(shown.Rows[row-1]) + "$")
+	return r.once(ctx)
+}
+
+func (r *runner) once(ctx context.Context) (*views.Shown, error) {
+	out, err := analysis.Run(ctx, r.in.Trace, r.in.Options, r.c.Runs...)
+	if err != nil {
+		return nil, err
+	}
+	r.in.Outcome = out
+	return r.c.Show(r.in)
+}
+
+// show renders what is shown, then says what remains to be said, as the exit
+// status does.
+func (r *runner) show(s *views.Shown) error {
+	flags := r.in.Flags
+	partial := r.in.Trace.Damaged() || s.Partial
+	notes := r.notes(s.Notes)
+	if len(s.Document.Sections) > 0 || flags.Text("format") == "json" {
+		err := r.app.render(target{flags.Text("format"), flags.Text("output"), flags.Text("color")}, shown{
+			doc: s.Document, table: s.Table, result: s.Result,
+			env: envelope(r.c.Name(), r.in.Paths, partial, notes),
+		})
+		if err != nil {
+			return err
+		}
+	}
+	r.warn(s.Notes)
+	failed := failure(s.Findings, flags.Text("fail-on"))
+	switch {
+	case partial:
+		return errors.New("parts of the input could not be read: the results are partial")
+	case failed != "":
+		return &statusError{exitFailed, "a finding is at or above --fail-on " + flags.Text("fail-on") + ": " + failed}
+	case s.Nothing != "":
+		return views.Nothing(s.Nothing)
+	}
+	return nil
+}
+
+// failure names the first finding at or above a severity, "" when there is
+// none or no severity is given.
+func failure(fs []finding.Finding, least string) string {
+	for _, f := range fs {
+		if least == "" || f.Minor || f.Gate || f.Severity < severityOf(least) {
+			continue
+		}
+		return strings.TrimSpace(f.ID + " in " + f.Place.Kernel)
+	}
+	return ""
+}
+
+func severityOf(name string) finding.Severity {
+	for s := finding.Info; s <= finding.Blocker; s++ {
+		if s.String() == name {
+			return s
+		}
+	}
+	return finding.Blocker + 1
+}
+
+// notes are the remarks of the readers, and others, as lines.
+func (r *runner) notes(more []string) []string {
+	return append(notesOf(r.in.Trace, r.in.Flags.Is("verbose")), more...)
+}
+
+func (r *runner) warn(more []string) {
+	if !r.in.Flags.Is("quiet") {
+		for _, n := range r.notes(more) {
+			fmt.Fprintf(r.app.stderr, "rocanalyze: %s\n", oneLine(n))
+		}
+	}
+}
+
+// write gives a function the file of --output, or standard output.
+func (a *app) write(file string, f func(w io.Writer) error) (err error) {
+	if file == "" {
+		return f(a.stdout)
+	}
+	w, err := os.Create(file)
+	if err != nil {
+		return fmt.Errorf("cannot write the output: %w", err)
+	}
+	defer func() { err = errors.Join(err, w.Close()) }()
+	return f(w)
+}
+
+// target is where and how a result is written.
+type target struct{ format, file, color string }
+
+// shown is a result in every format.
+type shown struct {
+	doc    report.Document // text and markdown
+	table  report.Table    // csv
+	result any             // json
+	env    report.Envelope
+}
+
+// render writes a result.
+func (a *app) render(o target, s shown) error {
+	return a.write(o.file, func(w io.Writer) error {
+		switch o.format {
+		case "json":
+			return report.JSON(w, s.env, s.result)
+		case "csv":
+			return report.CSV(w, report.Document{Sections: []report.Section{{Items: []report.Item{s.table}}}}, s.table.ID)
+		case "markdown":
+			return report.Markdown(w, s.doc)
+		}
+		opts, err := report.TerminalOptions(w, o.color, a.env)
+		if err != nil {
+			return err
+		}
+		return report.Terminal(w, s.doc, opts)
+	})
+}
