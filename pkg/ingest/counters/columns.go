@@ -1,6 +1,10 @@
 package counters
 
-import "strings"
+import (
+	"strings"
+
+	"github.com/rocanalyze/rocanalyze/pkg/ingest/csvtable"
+)
 
 // columns are the places of what a counter table says, found by the names of
 // its header; -1 is absent.
@@ -54,12 +58,6 @@ var described = strings.Fields(`
 	gridsizex gridsizey gridsizez workgroupsizex workgroupsizey workgroupsizez
 	graphid graphexecid graphnodeid hostname host rank nid context operation unnamed kernelnameshort`)
 
-// normalize makes names comparable: releases differ in case and underscores.
-func normalize(name string) string {
-	name = strings.NewReplacer("_", "", " ", "", "-", "", "\uFEFF", "").Replace(name)
-	return strings.ToLower(name)
-}
-
 // readHeader finds the columns of a table; ok is false when it is no counter
 // table. A table with a kernel and no counter at all is one only if it has
 // nothing else either (an empty workload).
@@ -67,7 +65,7 @@ func readHeader(names []string) (c columns, ok bool) {
 	c = columns{width: len(names)}
 	at := map[string]int{}
 	for i, n := range names {
-		n = normalize(n)
+		n = csvtable.Normalize(n)
 		if _, twice := at[n]; !twice {
 			at[n] = i
 		}
@@ -109,7 +107,7 @@ func wideColumns(names []string) []wideColumn {
 	var out []wideColumn
 	for i, n := range names {
 		n = strings.TrimSpace(n)
-		if known[normalize(n)] || known[normalize(withoutCopyNumber(n))] {
+		if known[csvtable.Normalize(n)] || known[csvtable.Normalize(withoutCopyNumber(n))] {
 			continue
 		}
 		counter, instance := splitInstance(n)

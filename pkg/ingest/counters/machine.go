@@ -1,7 +1,6 @@
 package counters
 
 import (
-	"encoding/csv"
 	"errors"
 	"fmt"
 	"io"
@@ -9,6 +8,7 @@ import (
 	"strconv"
 	"strings"
 
+	"github.com/rocanalyze/rocanalyze/pkg/ingest/csvtable"
 	"github.com/rocanalyze/rocanalyze/pkg/trace"
 )
 
@@ -99,8 +99,8 @@ func ReadRoofline(r io.Reader, file string) ([]trace.MeasuredRoof, error) {
 			id = int64(i)
 		}
 		for _, name := range strings.Split(row[order], ",") {
-			v, err := strconv.ParseFloat(row[normalize(name)], 64)
-			label, memory := roofMemories[normalize(name)]
+			v, err := strconv.ParseFloat(row[csvtable.Normalize(name)], 64)
+			label, memory := roofMemories[csvtable.Normalize(name)]
 			if !memory {
 				label = name
 			}
@@ -120,15 +120,14 @@ const order = "\x00order"
 // readSmall reads a table of few rows by normalized name. Rows may be longer
 // or shorter than the header.
 func readSmall(r io.Reader) ([]map[string]string, error) {
-	in := csv.NewReader(io.LimitReader(r, maxRecord))
-	in.FieldsPerRecord = -1
-	header, err := in.Read()
+	in := csvtable.NewRows(r)
+	header, err := cellsOf(in)
 	if err != nil {
 		return nil, fmt.Errorf("no header: %w", err)
 	}
 	var rows []map[string]string
 	for len(rows) < maxRows {
-		cells, err := in.Read()
+		cells, err := cellsOf(in)
 		if errors.Is(err, io.EOF) {
 			return rows, nil
 		}
@@ -138,10 +137,27 @@ func readSmall(r io.Reader) ([]map[string]string, error) {
 		row := map[string]string{order: strings.Join(header, ",")}
 		for i, name := range header {
 			if i < len(cells) {
-				row[normalize(name)] = strings.TrimSpace(cells[i])
+				row[csvtable.Normalize(name)] = strings.TrimSpace(cells[i])
 			}
 		}
 		rows = append(rows, row)
 	}
 	return rows, nil
+}
+
+// cellsOf reads one row.
+func cellsOf(in *csvtable.Rows) ([]string, error) {
+	row, at, err := in.Next()
+	if err != nil {
+		return nil, err
+	}
+	cells, ok := csvtable.Split(row, nil)
+	if !ok {
+		return nil, fmt.Errorf("byte %d: a quote is out of place", at)
+	}
+	out := make([]string, len(cells))
+	for i, c := range cells {
+		out[i] = string(c)
+	}
+	return out, nil
 }

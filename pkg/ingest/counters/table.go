@@ -11,6 +11,7 @@ import (
 	"strconv"
 	"strings"
 
+	"github.com/rocanalyze/rocanalyze/pkg/ingest/csvtable"
 	"github.com/rocanalyze/rocanalyze/pkg/ingest/resultsjson"
 	"github.com/rocanalyze/rocanalyze/pkg/trace"
 )
@@ -51,7 +52,7 @@ func Sniff(head []byte) Kind {
 	if resultsjson.Sniff(head) {
 		return Results
 	}
-	line, _ := nextRow(head)
+	line, _, _ := csvtable.NewRows(bytes.NewReader(head)).Next()
 	c, ok := readHeader(headerNames(line))
 	switch {
 	case !ok:
@@ -68,7 +69,8 @@ func headerNames(line []byte) []string {
 		return nil
 	}
 	var names []string
-	for _, cell := range splitRow(bytes.TrimPrefix(line, []byte("\xEF\xBB\xBF")), nil) {
+	cells, _ := csvtable.Split(line, nil)
+	for _, cell := range cells {
 		names = append(names, string(bytes.TrimSpace(cell)))
 	}
 	return names
@@ -97,8 +99,9 @@ func (t *Table) Fold(ctx context.Context, workers int, newFolder func() trace.Co
 		return report, err
 	}
 	defer func() { err = errors.Join(err, file.Close()) }()
-	head, rest, offset, err := header(file)
-	if err != nil {
+	rows := csvtable.NewRows(file)
+	head, _, err := rows.Next()
+	if err != nil && !errors.Is(err, io.EOF) {
 		return report, fmt.Errorf("%s: %w", t.Shown, err)
 	}
 	cols, ok := readHeader(headerNames(head))
@@ -112,12 +115,12 @@ func (t *Table) Fold(ctx context.Context, workers int, newFolder func() trace.Co
 	for i := range parsers {
 		parsers[i] = newParser(t.Pass, cols, newFolder())
 	}
-	n, err := blocks(ctx, rest, offset, len(parsers), func(w int, b block) { parsers[w].block(b) })
+	end, err := rows.Blocks(ctx, len(parsers), func(w int, b csvtable.Block) { parsers[w].block(b) })
 	if ctx.Err() != nil {
 		return report, ctx.Err()
 	}
 	report = t.report(parsers)
-	report.Bytes = offset + n
+	report.Bytes = end
 	if err != nil {
 		report.Notes = append(report.Notes, trace.Note{
 			Level: trace.Damage, Place: t.Shown, Text: err.Error() + ": what follows is lost",
@@ -145,37 +148,6 @@ func (t *Table) report(parsers []*parser) trace.CounterReport {
 		})
 	}
 	return r
-}
-
-// header reads the first row; rest continues behind it, at offset.
-func header(r io.Reader) (line []byte, rest io.Reader, offset int64, err error) {
-	var buf []byte
-	for len(buf) <= maxRecord {
-		chunk := make([]byte, SniffBytes)
-		n, err := io.ReadFull(r, chunk)
-		buf = append(buf, chunk[:n]...)
-		end := lastOfFirst(buf)
-		whole := errors.Is(err, io.EOF) || errors.Is(err, io.ErrUnexpectedEOF)
-		switch {
-		case err != nil && !whole:
-			return nil, nil, 0, err
-		case end > 0:
-			return trimCR(buf[:end-1]), io.MultiReader(bytes.NewReader(buf[end:]), r), int64(end), nil
-		case whole:
-			return trimCR(buf), bytes.NewReader(nil), int64(len(buf)), nil
-		}
-	}
-	return nil, nil, 0, fmt.Errorf("the header is longer than %d MiB", maxRecord>>20)
-}
-
-// lastOfFirst is where the first row ends, its line end included; 0 when it
-// does not.
-func lastOfFirst(buf []byte) int {
-	row, rest := nextRow(buf)
-	if rest == nil && (len(buf) == 0 || buf[len(buf)-1] != '\n' || len(row) == len(buf)) {
-		return 0
-	}
-	return len(buf) - len(rest)
 }
 
 // levelColumns are the columns of a level counter's own table: the counter,
@@ -228,17 +200,8 @@ func newParser(pass string, cols columns, folder trace.CounterFolder) *parser {
 }
 
 // block parses whole rows.
-func (p *parser) block(b block) {
-	data := b.data
-	for len(data) > 0 {
-		at := b.offset + int64(len(b.data)-len(data))
-		var row []byte
-		row, data = nextRow(data)
-		if len(bytes.TrimSpace(row)) == 0 {
-			continue
-		}
-		p.row(row, at)
-	}
+func (p *parser) block(b csvtable.Block) {
+	b.Each(p.row)
 	p.flush()
 }
 
@@ -246,7 +209,11 @@ func (p *parser) row(row []byte, at int64) {
 	if p.again(row) {
 		return
 	}
-	p.cells = splitRow(row, p.cells)
+	var ok bool
+	if p.cells, ok = csvtable.Split(row, p.cells); !ok {
+		p.reject(at, "a quote is out of place")
+		return
+	}
 	if len(p.cells) != p.cols.width {
 		p.reject(at, fmt.Sprintf("%d cells under %d names", len(p.cells), p.cols.width))
 		return
@@ -287,9 +254,9 @@ func (p *parser) remember(row []byte) {
 	if p.cols.value != p.cols.counter+1 {
 		return
 	}
-	start := cellStart(row, p.cols.counter)
-	_, rest, _ := nextCell(row[start:])
-	_, rest, _ = nextCell(rest)
+	start := csvtable.CellStart(row, p.cols.counter)
+	_, rest, _ := csvtable.NextCell(row[start:])
+	_, rest, _ = csvtable.NextCell(rest)
 	p.before, p.behind = row[:start], rest
 }
 
@@ -299,8 +266,8 @@ func (p *parser) again(row []byte) (ok bool) {
 	if !p.pending || len(p.before) == 0 || !bytes.HasPrefix(row, p.before) {
 		return false
 	}
-	name, rest, _ := nextCell(row[len(p.before):])
-	cell, rest, _ := nextCell(rest)
+	name, rest, _ := csvtable.NextCell(row[len(p.before):])
+	cell, rest, _ := csvtable.NextCell(rest)
 	return bytes.Equal(rest, p.behind) && p.add(name, cell)
 }
 

@@ -10,6 +10,7 @@ import (
 	"testing"
 	"testing/fstest"
 
+	"github.com/rocanalyze/rocanalyze/pkg/ingest/csvtable"
 	"github.com/rocanalyze/rocanalyze/pkg/trace"
 )
 
@@ -193,6 +194,7 @@ func TestDamage(t *testing.T) {
 		{"a value that is none", "1,k,A,abc\n1,k,B,2\n", 1, 1, `counter "A" has the value "abc"`},
 		{"not finite", "1,k,A,inf\n1,k,B,nan\n1,k,C,3\n", 1, 2, `counter "A" has the value "inf"`},
 		{"no kernel", "1,,A,1\n", 0, 1, "no kernel name"},
+		{"a quote out of place", "1,k\"x,A,1\n1,k,B,2\n", 1, 1, "a quote is out of place"},
 		{"no rows", "", 0, 0, ""},
 	} {
 		got, report, err := fold(t, table("Dispatch_Id,Kernel_Name,Counter_Name,Counter_Value\n"+c.rows), 2)
@@ -258,7 +260,7 @@ func TestBlocks(t *testing.T) {
 			fmt.Fprintf(&b, "%d,\"kernel, line\n%s\",%s,%d\n", i, strings.Repeat("x", 60+i%7), c, i)
 		}
 	}
-	if b.Len() < 3*blockBytes {
+	if b.Len() < 3<<20 {
 		t.Fatalf("the table has only %d bytes", b.Len())
 	}
 	one, report, err := fold(t, table(b.String()), 1)
@@ -282,7 +284,7 @@ func TestBlocks(t *testing.T) {
 }
 
 func TestHugeRow(t *testing.T) {
-	content := "Dispatch_Id,Kernel_Name,Counter_Name,Counter_Value\n1,k,A,1\n1,\"" + strings.Repeat("x", maxRecord+3*blockBytes)
+	content := "Dispatch_Id,Kernel_Name,Counter_Name,Counter_Value\n1,k,A,1\n1,\"" + strings.Repeat("x", csvtable.MaxRecord+3<<20)
 	_, report, err := fold(t, table(content), 2)
 	if err != nil || len(report.Notes) == 0 || !strings.Contains(report.Notes[len(report.Notes)-1].Text, "longer than 16 MiB") {
 		t.Errorf("%+v, %v", report.Notes, err)

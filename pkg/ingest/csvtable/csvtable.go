@@ -4,8 +4,7 @@
 package csvtable
 
 import (
-	"bufio"
-	"encoding/csv"
+	"bytes"
 	"errors"
 	"fmt"
 	"io"
@@ -16,34 +15,15 @@ import (
 	"github.com/rocanalyze/rocanalyze/pkg/trace"
 )
 
-// maxRecordBytes bounds one row: a quote that is never closed would otherwise
-// take in the whole file.
-const maxRecordBytes = 16 << 20
-
-// recordLimit ends the input when one row takes too many bytes.
-type recordLimit struct {
-	r    io.Reader
-	left int
-}
-
-func (l *recordLimit) Read(p []byte) (int, error) {
-	if l.left < 0 {
-		return 0, fmt.Errorf("a row is longer than %d MiB", maxRecordBytes>>20)
-	}
-	n, err := l.r.Read(p)
-	l.left -= n
-	return n, err
-}
-
 // Table reads a CSV file row by row. Cells are found by the names of the
 // header, of which case, spaces, hyphens and underscores do not count: methods
 // take names in lower case without them ("kernelname").
 type Table struct {
-	csv  *csv.Reader
-	in   *recordLimit
-	cols map[string]int
-	row  []string
-	n    int // rows so far, bad ones included
+	rows  *Rows
+	cols  map[string]int
+	width int
+	row   [][]byte
+	n     int // rows so far, bad ones included
 
 	bad, firstBad int
 	err           error // what ended the reading early
@@ -51,38 +31,27 @@ type Table struct {
 
 // Open reads the header; an empty file has no columns.
 func Open(r io.Reader) (*Table, error) {
-	in := &recordLimit{r: withoutBOM(r), left: maxRecordBytes}
-	t := &Table{csv: csv.NewReader(in), in: in, cols: map[string]int{}}
-	t.csv.ReuseRecord = true
-	t.csv.FieldsPerRecord = -1
-	header, err := t.csv.Read()
+	t := &Table{rows: NewRows(r), cols: map[string]int{}}
+	header, _, err := t.rows.Next()
 	if errors.Is(err, io.EOF) {
 		return t, nil
 	}
 	if err != nil {
 		return nil, err
 	}
-	t.row = make([]string, len(header))
-	for i, name := range header {
-		name = Normalize(name)
+	names, ok := Split(header, nil)
+	if !ok {
+		return nil, errors.New("a quote in the header is out of place, or never closed")
+	}
+	t.width = len(names)
+	for i, name := range names {
+		name := Normalize(string(name))
 		if _, ok := t.cols[name]; !ok && name != "" {
 			t.cols[name] = i
 		}
 	}
+	t.row = make([][]byte, t.width)
 	return t, nil
-}
-
-// withoutBOM drops a byte order mark, before which a quote would be an error.
-// Reading errors come back from the reader that it returns.
-func withoutBOM(r io.Reader) io.Reader {
-	const bom = "\uFEFF"
-	b := bufio.NewReader(r)
-	if head, err := b.Peek(len(bom)); err == nil && string(head) == bom {
-		if _, err := b.Discard(len(bom)); err != nil {
-			return strings.NewReader("") // cannot be: the bytes were there
-		}
-	}
-	return b
 }
 
 // Normalize is the form in which a header's names are compared.
@@ -93,21 +62,17 @@ func Normalize(name string) string {
 
 // Next reads the next good row.
 func (t *Table) Next() bool {
-	width := len(t.row)
 	for {
-		t.in.left = maxRecordBytes
-		row, err := t.csv.Read()
-		if errors.Is(err, io.EOF) {
-			return false
-		}
-		var syntax *csv.ParseError
-		if err != nil && !errors.As(err, &syntax) {
-			t.err = err
+		row, _, err := t.rows.Next()
+		if err != nil {
+			if !errors.Is(err, io.EOF) {
+				t.err = err
+			}
 			return false
 		}
 		t.n++
-		if err == nil && len(row) == width {
-			t.row = row
+		cells, ok := Split(row, t.row)
+		if t.row = cells; ok && len(cells) == t.width {
 			return true
 		}
 		t.Reject()
@@ -155,7 +120,7 @@ func (t *Table) Column(names ...string) string {
 // Cell returns a cell of the current row, "" without such a column.
 func (t *Table) Cell(name string) string {
 	if i, ok := t.cols[name]; ok {
-		return strings.TrimSpace(t.row[i])
+		return string(bytes.TrimSpace(t.row[i]))
 	}
 	return ""
 }

@@ -2,6 +2,7 @@ package csvtable
 
 import (
 	"encoding/csv"
+	"errors"
 	"io"
 	"strings"
 	"testing"
@@ -63,7 +64,7 @@ func TestBadRowsAreCounted(t *testing.T) {
 
 // TestRowTooLong: a quote that is never closed does not take in the file.
 func TestRowTooLong(t *testing.T) {
-	table := open(t, "a,b\n1,2\n\""+strings.Repeat("x\n", maxRecordBytes/2+1<<12))
+	table := open(t, "a,b\n1,2\n\""+strings.Repeat("x\n", MaxRecord/2+1<<12))
 	n := 0
 	for table.Next() {
 		n++
@@ -74,34 +75,53 @@ func TestRowTooLong(t *testing.T) {
 	}
 }
 
-// FuzzTable compares with encoding/csv alone: every row of the header's width
-// is given, in order.
+// FuzzTable compares with encoding/csv, which ends lines inside of quotes with
+// a bare line feed and passes over empty rows only.
 func FuzzTable(f *testing.F) {
 	f.Add("a,b\n1,2\n")
 	f.Add("\"a\",b\r\n\"x\ny\",2\r\n3\n")
+	f.Add("a,b\n\"1\"\"\",2\n1\"x,2\n3,4\n\"5\"x,\"\n6\"\n\"7\n,8\",9\n\"")
 	f.Add("")
 	f.Fuzz(func(t *testing.T, text string) {
+		plain := csv.NewReader(strings.NewReader(strings.TrimPrefix(text, "\uFEFF")))
+		plain.FieldsPerRecord = -1
+		next := func() []string {
+			for {
+				row, err := plain.Read()
+				if err == io.EOF {
+					return nil
+				}
+				if err == nil && len(row) == 1 && row[0] != "" && strings.TrimSpace(row[0]) == "" {
+					t.Skip("white space, quoted or not: encoding/csv does not tell")
+				}
+				if err == nil {
+					return row
+				}
+				var syntax *csv.ParseError
+				if err != nil && !errors.As(err, &syntax) {
+					t.Fatal(err)
+				}
+			}
+		}
 		table, err := Open(strings.NewReader(text))
 		if err != nil {
 			return
 		}
-		plain := csv.NewReader(strings.NewReader(text))
-		plain.FieldsPerRecord = -1
-		header, err := plain.Read()
-		if err != nil {
-			if table.Next() {
-				t.Fatal("a row without a header")
+		width := len(next())
+		for {
+			want := next()
+			for want != nil && len(want) != width {
+				want = next()
 			}
-			return
-		}
-		for table.Next() {
-			for {
-				row, err := plain.Read()
-				if err == io.EOF {
-					t.Fatal("more rows than there are")
-				}
-				if err == nil && len(row) == len(header) {
-					break
+			if got := table.Next(); got != (want != nil) {
+				t.Fatalf("a row: %v, want %q", got, want)
+			}
+			if want == nil {
+				return
+			}
+			for i, cell := range table.row {
+				if got := strings.ReplaceAll(string(cell), "\r\n", "\n"); got != strings.ReplaceAll(want[i], "\r\n", "\n") {
+					t.Fatalf("cell %q, want %q", got, want[i])
 				}
 			}
 		}
