@@ -4,7 +4,6 @@
 package analyzers
 
 import (
-	"github.com/rocanalyze/rocanalyze/analyzers/advice"
 	"github.com/rocanalyze/rocanalyze/analyzers/code"
 	"github.com/rocanalyze/rocanalyze/analyzers/counters"
 	"github.com/rocanalyze/rocanalyze/analyzers/exposed"
@@ -17,6 +16,7 @@ import (
 	"github.com/rocanalyze/rocanalyze/analyzers/regime"
 	"github.com/rocanalyze/rocanalyze/analyzers/replay"
 	"github.com/rocanalyze/rocanalyze/analyzers/roofline"
+	"github.com/rocanalyze/rocanalyze/analyzers/rules"
 	"github.com/rocanalyze/rocanalyze/analyzers/stalls"
 	"github.com/rocanalyze/rocanalyze/analyzers/trust"
 	"github.com/rocanalyze/rocanalyze/analyzers/waves"
@@ -27,7 +27,6 @@ import (
 // All returns every analyzer, sorted by name.
 func All() []*analysis.Analyzer {
 	return []*analysis.Analyzer{
-		advice.Analyzer.Analyzer,
 		code.Analyzer.Analyzer,
 		counters.Analyzer.Analyzer,
 		exposed.Analyzer.Analyzer,
@@ -40,6 +39,7 @@ func All() []*analysis.Analyzer {
 		regime.Analyzer.Analyzer,
 		replay.Analyzer.Analyzer,
 		roofline.Analyzer.Analyzer,
+		rules.Analyzer.Analyzer,
 		stalls.Analyzer.Analyzer,
 		trust.Analyzer.Analyzer,
 		waves.Analyzer.Analyzer,

@@ -61,12 +61,12 @@ func Sections(r *Result, findings []finding.Finding, v View) report.Document {
 	return doc
 }
 
-// about selects the findings on a kernel of a trace, and with whole also those
-// on the trace itself.
+// about selects the gates of a kernel of a trace, and with whole also those of
+// the trace itself: what to do is what loops and diagnose are about.
 func about(findings []finding.Finding, path, kernel string, whole bool) []finding.Finding {
 	var out []finding.Finding
 	for _, f := range findings {
-		if f.Place.Path == path && (f.Place.Kernel == kernel || whole && f.Place.Kernel == "") {
+		if f.Gate && f.Place.Path == path && (f.Place.Kernel == kernel || whole && f.Place.Kernel == "") {
 			out = append(out, f)
 		}
 	}

@@ -6,10 +6,12 @@ import (
 	_ "embed"
 	"fmt"
 	"slices"
+	"strings"
 
 	"github.com/rocanalyze/rocanalyze/analyzers/counters"
 	"github.com/rocanalyze/rocanalyze/pkg/analysis"
 	"github.com/rocanalyze/rocanalyze/pkg/finding"
+	"github.com/rocanalyze/rocanalyze/pkg/rule"
 )
 
 //go:embed doc.md
@@ -22,6 +24,7 @@ var Analyzer = analysis.New(analysis.Analyzer{
 	Needs:    []analysis.Evidence{analysis.Counters},
 	Requires: []analysis.Required{counters.Analyzer},
 	Params:   params(),
+	Rules:    rules(),
 }, run)
 
 // metricIDs are the metrics that are about L2 and memory, in the order in
@@ -147,18 +150,17 @@ func reuse(k *Kernel) *counters.Range {
 
 // decide applies the rules.
 func (d *decider) decide() {
-	for _, r := range Rules() {
+	for _, r := range ladder() {
 		out, ok := r.decide(d)
 		if !ok {
 			continue
 		}
-		out.ID, out.Fix = r.ID, r.Fix
+		hit := rule.Hit{Text: out.Text, Evidence: out.Evidence, Where: d.k.Run}
+		d.k.Found = append(d.k.Found, d.p.Found(&r.Rule, hit, finding.Place{Path: d.k.Run, Kernel: d.k.Name}))
+		out.ID, out.Fix = strings.TrimPrefix(r.ID, idPrefix), r.Fix
 		d.k.Decisions = append(d.k.Decisions, out)
-		d.p.Report(finding.Finding{
-			ID: "l2_" + r.ID, Severity: r.Severity, Text: out.Text, Evidence: out.Evidence,
-			Place: finding.Place{Path: d.k.Run, Kernel: d.k.Name}, Fix: out.Fix,
-		})
 	}
+	d.p.Report(d.k.Found...)
 	if len(d.k.Decisions) > 0 {
 		return
 	}

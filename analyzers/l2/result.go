@@ -32,6 +32,9 @@ type Kernel struct {
 	Decisions []Decision         `json:"decisions"`
 	Next      *counters.NextPass `json:"next_pass,omitempty"`
 	Notes     []counters.Note    `json:"notes"`
+
+	// Found is what the rules found.
+	Found []finding.Finding `json:"-"`
 }
 
 // Traffic is reads and writes together. The low and high ends are equal where
@@ -53,7 +56,7 @@ type OverFetch struct {
 
 // Decision is one thing that the counters tell, with what to do.
 type Decision struct {
-	// ID is one of Rules.
+	// ID is that of a rule, without "l2_", or "undecided".
 	ID       string             `json:"id"`
 	Text     string             `json:"text"`
 	Evidence []finding.Evidence `json:"evidence"`

@@ -138,7 +138,7 @@ func (w *hazardWalk) book(row int, p pendingResult, start int) {
 	b := w.b
 	r := &b.stalls.Rows[row]
 	h := &Hazard{
-		Line: b.tt.Code[row].Line, Text: b.tt.Code[row].Text, ProducerLine: b.tt.Code[p.row].Line, ProducerText: b.tt.Code[p.row].Text,
+		row: row, Line: b.tt.Code[row].Line, Text: b.tt.Code[row].Text, ProducerLine: b.tt.Code[p.row].Line, ProducerText: b.tt.Code[p.row].Text,
 		DistanceCycles: start - p.issued, NeededCycles: p.ready - p.issued, Hits: r.Hits, StallCycles: r.StallCycles,
 	}
 	cost := b.split.Row(row, b.stalls.AllWaves).Stall

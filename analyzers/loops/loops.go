@@ -14,7 +14,9 @@ import (
 	"github.com/rocanalyze/rocanalyze/analyzers/replay"
 	"github.com/rocanalyze/rocanalyze/analyzers/stalls"
 	"github.com/rocanalyze/rocanalyze/pkg/analysis"
+	"github.com/rocanalyze/rocanalyze/pkg/finding"
 	"github.com/rocanalyze/rocanalyze/pkg/isa"
+	"github.com/rocanalyze/rocanalyze/pkg/rule"
 	"github.com/rocanalyze/rocanalyze/pkg/trace"
 )
 
@@ -29,10 +31,6 @@ var Analyzer = analysis.New(analysis.Analyzer{
 	Requires: []analysis.Required{code.Analyzer, flow.Analyzer, replay.Analyzer, exposed.Analyzer, stalls.Analyzer},
 	Params: []analysis.Param{
 		{Name: "top", Default: 10, Unit: "rows", Doc: "hazards and prefetch distances listed; 0 keeps all"},
-		{Name: "mfma_good_pct", Default: 40, Unit: "%", Doc: "share of matrix instructions in a loop above which it is dominated by compute (FlyDSL GEMM optimization guide, section 9.3)"},
-		{Name: "mfma_low_pct", Default: 30, Unit: "%", Doc: "share below which there is too much beside them (same)"},
-		{Name: "memory_good_pct", Default: 40, Unit: "%", Doc: "share of memory and LDS instructions below which they overlap well (same)"},
-		{Name: "memory_high_pct", Default: 50, Unit: "%", Doc: "share above which memory dominates (same)"},
 		{Name: "registers", Default: 0, Doc: "1 lists the registers alive at every instruction"},
 		{Name: "tile_m", Unit: "rows", Doc: "GEMM tile to compare the main matrix loop with; 0 for none"},
 		{Name: "tile_n", Unit: "columns", Doc: "same"},
@@ -40,6 +38,7 @@ var Analyzer = analysis.New(analysis.Analyzer{
 		{Name: "tile_bits", Unit: "bits", Doc: "size of the tile's elements"},
 		{Name: "tile_waves", Default: 4, Unit: "waves", Doc: "waves of a workgroup that share the tile's columns"},
 	},
+	Rules: rule.Rules(checks()),
 }, run)
 
 // builder describes one kernel.
@@ -120,9 +119,10 @@ func (b *builder) build() Kernel {
 		k.Phases = b.phases(main, all)
 	}
 	k.Registers = b.registers()
-	k.Hazards = top(b, b.hazards())
-	k.Prefetches = top(b, b.prefetches(k.Loops, first))
+	s := &subject{builder: b, k: &k, prefetches: b.prefetches(k.Loops, first), hazards: b.hazards()}
+	k.Hazards, k.Prefetches = top(b, s.hazards), top(b, s.prefetches)
 	k.Tile = b.tile(k.Loops)
+	k.Found = analysis.Check(b.p, checks(), s, finding.Place{Path: k.Path, Kernel: k.Name})
 	return k
 }
 
@@ -201,7 +201,7 @@ func (b *builder) loop(l, id, first int) (out Loop, ok bool) {
 	s := b.sum(rows)
 	line := func(row int) int { return b.tt.Code[row].Line }
 	out = Loop{
-		ID: id, Depth: fl.Depth, HeadLine: line(fl.Head), FirstLine: line(rows[0]), LastLine: line(rows[len(rows)-1]),
+		ID: id, at: l, Depth: fl.Depth, HeadLine: line(fl.Head), FirstLine: line(rows[0]), LastLine: line(rows[len(rows)-1]),
 		Source: b.tt.Code[fl.Head].Source, Instructions: len(rows), Iterations: b.stalls.Rows[fl.Head].Hits,
 		LatencyCycles: s.LatencyCycles, StallCycles: s.StallCycles, IdleCycles: s.IdleCycles, ExposedCycles: b.known(s.exposed),
 	}
@@ -339,17 +339,17 @@ func (b *builder) ratios(per *PerIteration, rows []int) *Ratios {
 	}
 	r := &Ratios{MFMAPct: 100 * per.MFMAs / per.Instructions, MemoryPct: 100 * float64(memory) / float64(all)}
 	switch {
-	case r.MFMAPct > b.p.Param("mfma_good_pct"):
+	case r.MFMAPct > b.p.Param(mfmaGood):
 		r.MFMAVerdict = "good: compute dominates"
-	case r.MFMAPct >= b.p.Param("mfma_low_pct"):
+	case r.MFMAPct >= b.p.Param(mfmaLow):
 		r.MFMAVerdict = "acceptable: some overhead"
 	default:
 		r.MFMAVerdict = "low: too much beside the matrix instructions"
 	}
 	switch {
-	case r.MemoryPct < b.p.Param("memory_good_pct"):
+	case r.MemoryPct < b.p.Param(memoryGood):
 		r.MemoryVerdict = "good: overlaps"
-	case r.MemoryPct <= b.p.Param("memory_high_pct"):
+	case r.MemoryPct <= b.p.Param(memoryMost):
 		r.MemoryVerdict = "high"
 	default:
 		r.MemoryVerdict = "memory dominates: larger tile_k or fewer loads"

@@ -30,7 +30,7 @@ func (b *builder) prefetch(row int, loops []Loop, first int) (Prefetch, bool) {
 	}
 	n, r := float64(s.Lead.Executions), &b.stalls.Rows[row]
 	p := Prefetch{
-		Line: b.tt.Code[row].Line, Text: b.tt.Code[row].Text, Class: r.Class(), Executions: s.Lead.Executions,
+		row: row, Line: b.tt.Code[row].Line, Text: b.tt.Code[row].Text, Class: r.Class(), Executions: s.Lead.Executions,
 		AheadCycles: thousandth(float64(s.Lead.Cycles) / n), AheadMFMAs: thousandth(float64(s.Lead.MFMAs) / n),
 		Stalled: s.Lead.Latency.Count(), StallCycles: r.StallCycles,
 		ExposedCycles: b.known(b.split.Row(row, b.stalls.AllWaves).Stall),

@@ -4,6 +4,7 @@ import (
 	"github.com/rocanalyze/rocanalyze/analyzers/code"
 	"github.com/rocanalyze/rocanalyze/analyzers/exposed"
 	"github.com/rocanalyze/rocanalyze/analyzers/stalls"
+	"github.com/rocanalyze/rocanalyze/pkg/finding"
 	"github.com/rocanalyze/rocanalyze/pkg/trace"
 )
 
@@ -55,6 +56,9 @@ type Kernel struct {
 	Prefetches []Prefetch `json:"prefetches,omitempty"`
 	// Tile compares the main matrix loop with what a GEMM tile needs.
 	Tile *Tile `json:"gemm_tile,omitempty"`
+
+	// Found is what the rules found.
+	Found []finding.Finding `json:"-"`
 
 	trace  *trace.ThreadTrace
 	kernel int
@@ -130,6 +134,8 @@ type Loop struct {
 	Stalls       []Blocked    `json:"stalls"`
 	Matrix       *Coverage    `json:"matrix_coverage,omitempty"`
 	Ideal        *Ideal       `json:"ideal,omitempty"`
+
+	at int // its index in the flow
 }
 
 // Trips are the iterations of a wave, over the waves that entered the loop. A
@@ -302,6 +308,8 @@ type Hazard struct {
 	StallCycles    int64    `json:"stall_cycles"`
 	NopCycles      int64    `json:"nop_stall_cycles"`
 	ExposedCycles  *float64 `json:"exposed_cycles,omitempty"`
+
+	row int
 }
 
 // Prefetch is a wait and how far ahead its operations were issued; means over
@@ -326,4 +334,6 @@ type Prefetch struct {
 	// matrix instructions it is that over the loop's cycles per MFMA.
 	EarlierCycles *int64 `json:"issue_earlier_cycles,omitempty"`
 	EarlierMFMAs  *int64 `json:"issue_earlier_mfmas,omitempty"`
+
+	row int
 }

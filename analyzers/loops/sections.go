@@ -55,7 +55,7 @@ func Sections(r *Result, findings []finding.Finding, v View) report.Document {
 		if k.Tile != nil {
 			doc.Sections = append(doc.Sections, tileSection(k.Tile, suffix))
 		}
-		doc.Sections = append(doc.Sections, findingSection(k, findings, suffix)...)
+		doc.Sections = append(doc.Sections, findingSection(k, findings, suffix, v)...)
 	}
 	return doc
 }
@@ -469,17 +469,17 @@ func whole(x float64) report.Cell {
 	return report.Float(x, 1)
 }
 
-func findingSection(k *Kernel, findings []finding.Finding, suffix string) []report.Section {
+// findingSection shows the first findings of a kernel.
+func findingSection(k *Kernel, findings []finding.Finding, suffix string, v View) []report.Section {
 	notes := report.Notes{}
-	for _, f := range findings {
-		if f.Place.Path != k.Path || f.Place.Kernel != k.Name {
-			continue
+	for i := range findings {
+		f := &findings[i]
+		if f.Place.Path == k.Path && f.Place.Kernel == k.Name {
+			notes.Items = append(notes.Items, report.Note{Severity: report.Severity(f.Severity.String()), Text: f.Line()})
 		}
-		text := f.ID + ": " + f.Text + ". " + strings.ToUpper(f.Fix[:1]) + f.Fix[1:] + "."
-		if f.Bound != nil {
-			text += fmt.Sprintf(" At most %.1f %% of %s.", f.Bound.Pct, f.Bound.Of)
-		}
-		notes.Items = append(notes.Items, report.Note{Severity: report.SeverityWarning, Text: text})
+	}
+	if n := len(notes.Items); v.Top > 0 && n > v.Top {
+		notes.Items = append(notes.Items[:v.Top], report.Note{Severity: report.SeverityInfo, Text: fmt.Sprintf("%d more findings (--top 0 shows all)", n-v.Top)})
 	}
 	if len(notes.Items) == 0 {
 		return nil

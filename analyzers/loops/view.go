@@ -93,7 +93,7 @@ func show(in *view.Input) (*view.Shown, error) {
 		return nil, fmt.Errorf("--loop is %d: no kernel executed a loop of that number", loop)
 	}
 	v := View{Loop: loop, Top: in.Top(), Verbose: in.Verbose(), FullNames: in.FullNames()}
-	findings := Findings(res)
+	findings := in.Findings()
 	s := &view.Shown{Document: Sections(res, findings, v), Table: CSV(res), Result: output{res, findings}, Findings: findings, Nothing: "no traced wave executed an instruction"}
 	for i := range res.Kernels {
 		k := &res.Kernels[i]

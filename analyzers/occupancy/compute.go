@@ -5,6 +5,8 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/rocanalyze/rocanalyze/pkg/analysis"
+	"github.com/rocanalyze/rocanalyze/pkg/finding"
 	"github.com/rocanalyze/rocanalyze/pkg/gpu"
 	"github.com/rocanalyze/rocanalyze/pkg/trace"
 )
@@ -27,8 +29,11 @@ func (b *builder) add(s *subject) error {
 	}
 	b.launch(s)
 	s.k.Advice, s.k.brief = advise(s)
+	if s.k.trace != nil {
+		s.scratched = b.scratchOf(s.k.trace, s.k.kernel)
+	}
+	s.k.Found = analysis.Check(b.p, checks(), s, finding.Place{Path: s.k.Source.Path, Kernel: s.k.Name})
 	b.res.Kernels = append(b.res.Kernels, s.k)
-	b.findings(s)
 	return nil
 }
 

@@ -12,12 +12,12 @@ import (
 func TestDoesNotFit(t *testing.T) {
 	for kind, doubted := range map[string]bool{"rocpd": true, "kernel_trace": true, "thread_trace": true, "code_object": false, kindFlags: false} {
 		s := &subject{k: Kernel{Source: Source{Kind: kind}, shape: &gpu.Result{}}}
-		f := doesNotFit(s)
-		if f == nil || strings.Contains(f.Text, "ran") != doubted || strings.Contains(f.Fix, "code object") != doubted {
+		f := doesNotFit(s, nil)
+		if len(f) != 1 || strings.Contains(f[0].Text, "ran") != doubted || strings.Contains(f[0].Fix, "code object") != doubted {
 			t.Errorf("%s: %+v, doubted: %v", kind, f, doubted)
 		}
 		s.k.shape.Fits = true
-		if f := doesNotFit(s); f != nil {
+		if f := doesNotFit(s, nil); f != nil {
 			t.Errorf("%s: %+v", kind, f)
 		}
 	}

@@ -45,6 +45,7 @@ type subject struct {
 	grids []Grid
 	// dynamicStack is set when the code object says so.
 	dynamicStack bool
+	scratched    scratched
 }
 
 func newSubject(kind, path, name, symbol string, m machine) *subject {

@@ -1,9 +1,9 @@
 package occupancy
 
 import (
-	"fmt"
 	"strings"
 
+	"github.com/rocanalyze/rocanalyze/pkg/analysis"
 	"github.com/rocanalyze/rocanalyze/pkg/finding"
 	"github.com/rocanalyze/rocanalyze/pkg/gpu"
 	"github.com/rocanalyze/rocanalyze/pkg/trace"
@@ -55,20 +55,6 @@ func (b *builder) decide(path string, a gpu.Arch, dispatches int64, counts []gpu
 	h.Why = strings.ReplaceAll(h.Why, " rows", " different launches")
 	b.decided[key] = len(b.res.Captures)
 	b.res.Captures = append(b.res.Captures, Capture{Path: path, Arch: a.Name, Dispatches: dispatches, Halved: h})
-	switch {
-	case h.Halved:
-		b.p.Report(finding.Finding{
-			ID: "halved_vgpr_count", Severity: finding.Info, Gate: true,
-			Text:     fmt.Sprintf("VGPR_Count is half of the allocation and was doubled (%s: %s)", h.Certainty, h.Why),
-			Evidence: []finding.Evidence{{Metric: "launches with a count that only halving gives", Value: float64(h.OddRows), Unit: "launches", Source: "VGPR_Count"}},
-			Place:    finding.Place{Path: path},
-			Fix:      "nothing to do here; rocprofiler-sdk with rocm-systems#5862 writes the whole count",
-		})
-	case h.Certainty == gpu.Undecided && h.OddRows > 0:
-		b.p.Report(finding.Finding{
-			ID: "mixed_vgpr_counts", Severity: finding.Medium, Gate: true, Text: h.Why, Place: finding.Place{Path: path},
-			Fix: "give the kernel traces of one profiler at a time",
-		})
-	}
+	analysis.Check(b.p, captureChecks(), h, finding.Place{Path: path})
 	return h
 }

@@ -7,8 +7,11 @@ import (
 	"slices"
 
 	"github.com/rocanalyze/rocanalyze/analyzers/code"
+	"github.com/rocanalyze/rocanalyze/analyzers/flow"
+	"github.com/rocanalyze/rocanalyze/analyzers/stalls"
 	"github.com/rocanalyze/rocanalyze/analyzers/trust"
 	"github.com/rocanalyze/rocanalyze/pkg/analysis"
+	"github.com/rocanalyze/rocanalyze/pkg/rule"
 	"github.com/rocanalyze/rocanalyze/pkg/trace"
 )
 
@@ -25,9 +28,6 @@ const (
 	paramDynamic   = "dynamic_vgpr_block"
 	paramLLVM      = "llvm_rule"
 	paramWhatIf    = "what_if"
-	paramTailFill  = "tail_fill_pct"
-	paramTailLoss  = "tail_loss_pct"
-	paramIdleLanes = "idle_lanes_pct"
 
 	paramUnknownGPU = "allow_unknown_gpu"
 )
@@ -36,7 +36,8 @@ const (
 var Analyzer = analysis.New(analysis.Analyzer{
 	Name:     "occupancy",
 	Doc:      doc,
-	Requires: []analysis.Required{code.Analyzer, trust.Analyzer},
+	Requires: []analysis.Required{code.Analyzer, flow.Analyzer, stalls.Analyzer, trust.Analyzer},
+	Rules:    append(rule.Rules(checks()), rule.Rules(captureChecks())...),
 	Params: []analysis.Param{
 		{Name: paramWorkgroup, Unit: "work-items", Doc: "size of a workgroup, in place of the source's; 0 is the source's"},
 		{Name: paramLDS, Default: -1, Unit: "bytes", Doc: "LDS of a workgroup, static and dynamic, in place of the source's; -1 is the source's"},
@@ -46,9 +47,6 @@ var Analyzer = analysis.New(analysis.Analyzer{
 		{Name: paramDynamic, Unit: "VGPRs", Doc: "block of dynamic VGPRs, 16 or 32; 0 is static VGPRs"},
 		{Name: paramLLVM, Doc: "1 adds the occupancy that LLVM 22 prints"},
 		{Name: paramWhatIf, Doc: "adds the curve over 1 VGPRs, 2 LDS, 3 workgroup size; 0 is none"},
-		{Name: paramTailFill, Default: 80, Unit: "%", Doc: "a last round of workgroups that is less full than this is a tail"},
-		{Name: paramTailLoss, Default: 5, Unit: "%", Doc: "a tail that leaves less than this of all workgroup places empty is not worth a finding"},
-		{Name: paramIdleLanes, Default: 5, Unit: "%", Doc: "fewer idle lanes than this are not worth a finding"},
 		{Name: paramUnknownGPU, Doc: "1 leaves kernels of unknown GPUs without an occupancy; 0 makes it an error when there are no others"},
 	},
 }, run)

@@ -2,6 +2,7 @@ package occupancy
 
 import (
 	"github.com/rocanalyze/rocanalyze/analyzers/code"
+	"github.com/rocanalyze/rocanalyze/pkg/finding"
 	"github.com/rocanalyze/rocanalyze/pkg/gpu"
 	"github.com/rocanalyze/rocanalyze/pkg/trace"
 )
@@ -74,6 +75,9 @@ type Kernel struct {
 	LLVM     *LLVM      `json:"llvm,omitempty"`
 	WhatIf   *WhatIf    `json:"what_if,omitempty"`
 	Notes    []gpu.Note `json:"notes"`
+
+	// Found is what the rules found.
+	Found []finding.Finding `json:"-"`
 
 	shape *gpu.Result // of the occupancy shown
 	brief string      // Advice for a narrow column

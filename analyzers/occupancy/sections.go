@@ -475,6 +475,9 @@ func findingSection(r *Result, findings []finding.Finding, v View) (report.Secti
 			place[r.Kernels[i].Name] = i
 		}
 	}
+	if !v.Verbose {
+		findings = slices.DeleteFunc(slices.Clone(findings), func(f finding.Finding) bool { return f.Minor })
+	}
 	first, many := map[string]int{}, map[string]int{}
 	var order []string
 	for i, f := range findings {
@@ -506,15 +509,12 @@ func findingSection(r *Result, findings []finding.Finding, v View) (report.Secti
 // findingNote writes one finding; others is how many more of its kind there
 // are.
 func findingNote(f *finding.Finding, others int) report.Note {
-	text := f.Text
+	text := f.Line()
 	if f.Place.Kernel != "" && f.Place.Kernel != flagsName {
 		text = report.ShortenName(f.Place.Kernel, nameWidth) + ": " + text
 	}
 	if others > 0 {
-		text += fmt.Sprintf(" (and %d more like this, -v)", others)
+		text += fmt.Sprintf(" And %d more like this (-v).", others)
 	}
-	if f.Fix != "" {
-		text += ". Fix: " + f.Fix
-	}
-	return report.Note{Severity: report.Severity(f.Severity.String()), Text: text + " [" + f.ID + "]"}
+	return report.Note{Severity: report.Severity(f.Severity.String()), Text: text}
 }

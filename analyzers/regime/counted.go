@@ -2,6 +2,7 @@ package regime
 
 import (
 	"fmt"
+	"math"
 	"slices"
 
 	"github.com/rocanalyze/rocanalyze/analyzers/counters"
@@ -205,7 +206,7 @@ func (d *decider) disagreements(f, c facts) []string {
 		switch {
 		case t.Basis == UpperBound && t.Pct >= from && !l.Undecided && l.Pct < from:
 			out = append(out, fmt.Sprintf("the trace requests %s of HBM's peak, counters measured %.0f %%: caches serve the rest; the counters are believed", requestText(t.Pct), l.Pct))
-		case t.Basis == Traced && (t.Pct-l.Pct > disagreePoints || l.Pct-t.Pct > disagreePoints):
+		case t.Basis == Traced && math.Abs(t.Pct-l.Pct) > d.disagree:
 			out = append(out, fmt.Sprintf("%s: %.0f %% in the trace, %.0f %% by counters; the counters are believed, they cover whole dispatches", resourceWords[t.Resource], t.Pct, l.Pct))
 		}
 	}
@@ -215,9 +216,6 @@ func (d *decider) disagreements(f, c facts) []string {
 	}
 	return out
 }
-
-// disagreePoints is how far a sample of waves may be from the whole dispatch.
-const disagreePoints = 20
 
 func requestText(pct float64) string {
 	if pct > 100 {

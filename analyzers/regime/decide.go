@@ -6,20 +6,21 @@ import (
 	"slices"
 
 	"github.com/rocanalyze/rocanalyze/analyzers/trust"
-	"github.com/rocanalyze/rocanalyze/pkg/analysis"
 	"github.com/rocanalyze/rocanalyze/pkg/gpu"
 )
 
 // limits are the thresholds in use, in percent and points.
 type limits struct {
 	compute, likely, bandwidth, streaming, waiting, roof, mixed, notMemory, tail float64
+	filled, smallTail, disagree, memoryWait                                      float64
 }
 
-func limitsOf(p *analysis.Pass) limits {
+func limitsOf(param func(name string) float64) limits {
 	return limits{
-		compute: p.Param(paramCompute), likely: p.Param(paramLikely), bandwidth: p.Param(paramBandwidth), streaming: p.Param(paramStreaming),
-		waiting: p.Param(paramWaiting), roof: p.Param(paramRoof), mixed: p.Param(paramMixed),
-		notMemory: p.Param(paramNotMemory), tail: p.Param(paramTail),
+		compute: param(paramCompute), likely: param(paramLikely), bandwidth: param(paramBandwidth), streaming: param(paramStreaming),
+		waiting: param(paramWaiting), roof: param(paramRoof), mixed: param(paramMixed),
+		notMemory: param(paramNotMemory), tail: param(paramTail),
+		filled: param(paramFilled), smallTail: param(paramSmallTail), disagree: param(paramDisagree), memoryWait: param(paramMemory),
 	}
 }
 
@@ -119,9 +120,6 @@ func (l limits) bound(busy []Level) outcome {
 	return o
 }
 
-// filledPct is how much of the machine a launch must fill.
-const filledPct = 80
-
 // notFilled decides for kernels that leave most of the machine without work:
 // fewer workgroups than units, or a last round that leaves many places empty.
 func (l limits) notFilled(f facts) (outcome, bool) {
@@ -130,10 +128,10 @@ func (l limits) notFilled(f facts) (outcome, bool) {
 	case s != nil && s.UnderFilled:
 		return outcome{regime: Latency, subtype: UnderFilled, why: fmt.Sprintf(
 			"%d workgroups on %d %ss: %d of them get no work", s.Workgroups, s.Units, s.Unit, int64(s.Units)-s.Workgroups)}, true
-	case s == nil && f.fill < filledPct/100.0:
+	case s == nil && 100*f.fill < l.filled:
 		return outcome{regime: Latency, subtype: UnderFilled, why: fmt.Sprintf(
 			"%.0f %% of the CUs of the traced engines ever held a wave", 100*f.fill)}, true
-	case s != nil && s.Rounds > 1 && s.LastRoundPct < filledPct && idleInTail(s) >= l.tail:
+	case s != nil && s.Rounds > 1 && s.LastRoundPct < l.filled && idleInTail(s) >= l.tail:
 		return outcome{regime: Latency, subtype: Tail, why: tailText(s)}, true
 	}
 	return outcome{}, false
@@ -165,7 +163,7 @@ func (l limits) latency(f facts) outcome {
 		return outcome{regime: Inconclusive, subtype: string(MissingCompute), why: "it is not known how busy the matrix pipe and the VALU are"}
 	case !has(Bandwidth) && len(f.waits) == 0:
 		return outcome{regime: Inconclusive, subtype: string(MissingMemory), why: "it is not known how busy memory is"}
-	case !has(Bandwidth) && memoryWaitPct(f.waits) >= 50:
+	case !has(Bandwidth) && memoryWaitPct(f.waits) >= l.memoryWait:
 		return outcome{regime: Inconclusive, subtype: string(MissingMemory), why: "the waves wait for memory; whether for its latency or its bandwidth is not known without the device, or counters"}
 	case f.waiting == nil:
 		return outcome{regime: Latency, likely: true, why: "no resource is busy"}

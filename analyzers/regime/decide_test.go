@@ -1,38 +1,19 @@
 package regime
 
 import (
+	"slices"
 	"strings"
 	"testing"
 
+	"github.com/rocanalyze/rocanalyze/pkg/analysis"
 	"github.com/rocanalyze/rocanalyze/pkg/gpu"
 )
 
-// defaults are the thresholds as documented: 70, 60, 60, 40, 80, 10, 30, 20.
+// defaults are the thresholds as documented.
 func defaults() limits {
-	l := limits{}
-	for _, p := range Analyzer.Params {
-		switch p.Name {
-		case paramCompute:
-			l.compute = p.Default
-		case paramLikely:
-			l.likely = p.Default
-		case paramBandwidth:
-			l.bandwidth = p.Default
-		case paramStreaming:
-			l.streaming = p.Default
-		case paramWaiting:
-			l.waiting = p.Default
-		case paramRoof:
-			l.roof = p.Default
-		case paramMixed:
-			l.mixed = p.Default
-		case paramNotMemory:
-			l.notMemory = p.Default
-		case paramTail:
-			l.tail = p.Default
-		}
-	}
-	return l
+	return limitsOf(func(name string) float64 {
+		return Analyzer.Params[slices.IndexFunc(Analyzer.Params, func(p analysis.Param) bool { return p.Name == name })].Default
+	})
 }
 
 func lv(resource string, r Regime, pct float64, b Basis) Level {

@@ -30,6 +30,11 @@ const (
 	paramMixed     = "mixed_points"
 	paramNotMemory = "not_memory_pct"
 	paramTail      = "tail_loss_pct"
+	paramFilled    = "filled_pct"
+	paramSmallTail = "small_tail_pct"
+	paramDisagree  = "disagree_points"
+	paramMemory    = "memory_wait_pct"
+	paramMatters   = "matters_pct"
 )
 
 // Analyzer returns a *Result.
@@ -50,6 +55,11 @@ var Analyzer = analysis.New(analysis.Analyzer{
 		{Name: paramMixed, Default: 10, Unit: "points", Doc: "two resources closer than this bound the kernel together (Nsight Compute SpeedOfLight: balanced)"},
 		{Name: paramNotMemory, Default: 30, Unit: "%", Doc: "requested bytes below this share of HBM's peak prove that HBM is not the bound, caches or not"},
 		{Name: paramTail, Default: 20, Unit: "%", Doc: "a last round of workgroups in which CUs stay idle for at least this share of the whole time is the bound of a kernel that nothing else bounds"},
+		{Name: paramFilled, Default: 80, Unit: "%", Doc: "share of the CUs that a launch, and of the places that its last round, has to fill to count as filled"},
+		{Name: paramSmallTail, Default: 5, Unit: "%", Doc: "loss of workgroup places from which a tail is worth a word beside another bound"},
+		{Name: paramDisagree, Default: 20, Unit: "points", Doc: "how far a trace's sample of waves may be from what counters measured over whole dispatches"},
+		{Name: paramMemory, Default: 50, Unit: "%", Doc: "share of the waiting that is for memory from which latency cannot be told from bandwidth without memory's peak"},
+		{Name: paramMatters, Default: 90, Unit: "%", Doc: "share of the GPU time whose kernels are described by default"},
 	},
 }, run)
 
@@ -61,7 +71,7 @@ func run(p *analysis.Pass) (*Result, error) {
 	j.launches()
 	res := &Result{Kernels: []Kernel{}}
 	for _, k := range j.kernels {
-		d := decider{limits: limitsOf(p), k: k}
+		d := decider{limits: limitsOf(p.Param), k: k}
 		d.decide()
 	}
 	j.order()

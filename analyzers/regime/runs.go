@@ -18,12 +18,9 @@ type Time struct {
 	// MaxSpeedup is Amdahl's bound on the summed kernel time when this kernel
 	// takes none; absent when nothing else ran.
 	MaxSpeedup *float64 `json:"max_speedup,omitempty"`
-	// Matters is set for the kernels that make up 90 % of the time.
+	// Matters is set for the kernels that make up matters_pct of the time.
 	Matters bool `json:"matters"`
 }
-
-// mattersPct is the share of the GPU time whose kernels get a verdict.
-const mattersPct = 90
 
 // runs adds the kernels of databases and other lists of dispatches, by time. A
 // kernel trace beside a thread trace only gives the traced kernels their time,
@@ -51,7 +48,7 @@ func (j *joiner) runs() {
 			k.Sources = append(k.Sources, Source{Kind: "dispatches", Path: runPath(res)})
 		}
 		t := k.Time
-		t.Matters = t.Matters || before < mattersPct && !r.Runtime
+		t.Matters = t.Matters || before < j.p.Param(paramMatters) && !r.Runtime
 		before += r.SharePct
 		t.Calls += r.Calls
 		t.TotalNs += r.TotalNs

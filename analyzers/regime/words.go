@@ -102,7 +102,7 @@ func (d *decider) evidence(f facts, m *TraceMeasure) []finding.Evidence {
 		return out
 	}
 	if m.FillSource != "" {
-		out = append(out, finding.Evidence{Metric: "cus_in_use", Value: 100 * m.Fill, Unit: "%", Threshold: new(float64(filledPct)), Source: m.FillSource})
+		out = append(out, finding.Evidence{Metric: "cus_in_use", Value: 100 * m.Fill, Unit: "%", Threshold: new(d.filled), Source: m.FillSource})
 	}
 	if m.BytesPerClockCU != nil {
 		e := finding.Evidence{Metric: "requested_bytes_per_clock_per_cu", Value: *m.BytesPerClockCU, Unit: "B/clk/CU", Source: "code.json, wave files"}
@@ -119,9 +119,6 @@ func (d *decider) evidence(f facts, m *TraceMeasure) []finding.Evidence {
 	return out
 }
 
-// smallTailPct is the least loss of places that is worth a word.
-const smallTailPct = 5
-
 // also names what limits the kernel beside its bound.
 func (d *decider) also(f facts, o outcome) []string {
 	var out []string
@@ -129,7 +126,7 @@ func (d *decider) also(f facts, o outcome) []string {
 		if o.subtype != n.subtype {
 			out = append(out, n.why)
 		}
-	} else if s := f.launch; s != nil && s.Rounds > 1 && s.LastRoundPct < filledPct && s.TailPct >= smallTailPct {
+	} else if s := f.launch; s != nil && s.Rounds > 1 && s.LastRoundPct < d.filled && s.TailPct >= d.smallTail {
 		out = append(out, fmt.Sprintf("tail: %s, %.0f %% of all places stay empty", tailText(s), s.TailPct))
 	}
 	for _, v := range f.levels {

@@ -4,7 +4,6 @@ import (
 	"fmt"
 
 	"github.com/rocanalyze/rocanalyze/analyzers/code"
-	"github.com/rocanalyze/rocanalyze/pkg/finding"
 	"github.com/rocanalyze/rocanalyze/pkg/trace"
 )
 
@@ -33,18 +32,19 @@ func (c *Companion) WavesInDispatch(waveSize int64) (n int64, ok bool) {
 
 // companion picks the row: dispatch id, kernel name and registers must agree
 // with the trace. A row of another dispatch of the same kernel serves with a
-// warning when all such rows have one shape; any other is not used.
-func (c *check) companion(k int, out *Kernel) (Confidence, *finding.Finding) {
-	kn := c.tt.Kernels[k]
-	if kn.Symbol == "" || len(c.tt.Launches) == 0 {
-		return High, nil
+// warning when all such rows have one shape; any other is not used. It returns
+// the row that is to be doubted, and why.
+func (s *subject) companion() (doubted *trace.Launch, why string) {
+	kn := s.tt.Kernels[s.k]
+	if kn.Symbol == "" || len(s.tt.Launches) == 0 {
+		return nil, ""
 	}
 	var same, other, wrongID *trace.Launch
 	shapes := map[string]bool{}
-	for i := range c.tt.Launches {
-		l := &c.tt.Launches[i]
+	for i := range s.tt.Launches {
+		l := &s.tt.Launches[i]
 		named := sameKernel(l.Kernel, kn)
-		byID := c.tt.DispatchID != nil && l.DispatchID != nil && *l.DispatchID == *c.tt.DispatchID
+		byID := s.tt.DispatchID != nil && l.DispatchID != nil && *l.DispatchID == *s.tt.DispatchID
 		switch {
 		case named && byID:
 			same = l
@@ -59,26 +59,18 @@ func (c *check) companion(k int, out *Kernel) (Confidence, *finding.Finding) {
 	}
 	switch {
 	case same != nil:
-		if why := tooFewRegisters(same, c.listing.Registers[k]); why != "" {
-			return High, mismatch(same, why+"; the row is not used")
+		if why := tooFewRegisters(same, s.listing.Registers[s.k]); why != "" {
+			return same, why + "; the row is not used"
 		}
-		out.Companion = &Companion{Launch: same, SameDispatch: true}
-		return High, nil
-	case other != nil && len(shapes) == 1 && tooFewRegisters(other, c.listing.Registers[k]) == "":
-		out.Companion = &Companion{Launch: other}
-		return High, mismatch(other, fmt.Sprintf("it is dispatch %s of the same kernel, not the traced one; its shape is used, its times are not", dispatchText(other)))
+		s.out.Companion = &Companion{Launch: same, SameDispatch: true}
+		return nil, ""
+	case other != nil && len(shapes) == 1 && tooFewRegisters(other, s.listing.Registers[s.k]) == "":
+		s.out.Companion = &Companion{Launch: other}
+		return other, fmt.Sprintf("it is dispatch %s of the same kernel, not the traced one; its shape is used, its times are not", dispatchText(other))
 	case wrongID != nil:
-		return High, mismatch(wrongID, fmt.Sprintf("dispatch %s is %q there, the trace is of %q; the row is not used", dispatchText(wrongID), wrongID.Kernel, kn.Name()))
+		return wrongID, fmt.Sprintf("dispatch %s is %q there, the trace is of %q; the row is not used", dispatchText(wrongID), wrongID.Kernel, kn.Name())
 	}
-	return High, nil
-}
-
-func mismatch(l *trace.Launch, why string) *finding.Finding {
-	return &finding.Finding{
-		ID: "companion_mismatch", Severity: finding.Low,
-		Text: fmt.Sprintf("%s, row %d: %s", l.Origin.File, l.Origin.Row, why),
-		Fix:  "keep the kernel_trace.csv of the same run beside the trace",
-	}
+	return nil, ""
 }
 
 func dispatchText(l *trace.Launch) string {

@@ -26,6 +26,7 @@ var Analyzer = analysis.NewPerTrace(analysis.Analyzer{
 		{Name: "line_collapse_pct", Default: 50, Unit: "%", Doc: "one source line holding at least this share of the instructions: source lines are ranked on request only"},
 		{Name: "no_work_stall_pct", Default: 5, Unit: "%", Doc: "no-work waves holding at least this share of the stall are a warning, not a remark"},
 	},
+	Rules: rules(),
 }, run)
 
 // Judgement says what a thread trace is good for.
@@ -88,8 +89,8 @@ type LineSpread struct {
 }
 
 func run(p *analysis.Pass, tt *trace.ThreadTrace) (*Judgement, error) {
-	c := &check{p: p, tt: tt, listing: code.Analyzer.Of(p, tt), replay: replay.Analyzer.Of(p, tt), stalls: stalls.Analyzer.Of(p, tt)}
-	return c.judge(), nil
+	s := &subject{p: p, tt: tt, listing: code.Analyzer.Of(p, tt), replay: replay.Analyzer.Of(p, tt), stalls: stalls.Analyzer.Of(p, tt)}
+	return s.judge(), nil
 }
 
 // spread counts source positions over all instructions, by innermost frame.

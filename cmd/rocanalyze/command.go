@@ -1,6 +1,7 @@
 package main
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -253,10 +254,10 @@ func (r *runner) show(s *views.Shown) error {
 // none or no severity is given.
 func failure(fs []finding.Finding, least string) string {
 	for _, f := range fs {
-		if least == "" || f.Minor || f.Gate || f.Severity < severityOf(least) {
+		if least == "" || f.Minor || f.Severity < severityOf(least) {
 			continue
 		}
-		return strings.TrimSpace(f.ID + " in " + f.Place.Kernel)
+		return f.ID + " in " + cmp.Or(f.Place.Kernel, f.Place.Path)
 	}
 	return ""
 }

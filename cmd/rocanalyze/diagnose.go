@@ -5,17 +5,14 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"math"
 	"os"
 	"slices"
-	"strconv"
 	"strings"
 
 	"github.com/spf13/cobra"
 
-	"github.com/rocanalyze/rocanalyze/analyzers"
-	"github.com/rocanalyze/rocanalyze/analyzers/advice"
 	"github.com/rocanalyze/rocanalyze/analyzers/regime"
+	"github.com/rocanalyze/rocanalyze/analyzers/rules"
 	"github.com/rocanalyze/rocanalyze/pkg/analysis"
 	"github.com/rocanalyze/rocanalyze/pkg/finding"
 	"github.com/rocanalyze/rocanalyze/pkg/ingest"
@@ -86,7 +83,7 @@ var failSeverities = []string{"low", "medium", "high"}
 
 // diagnoseOutput is the machine output of the command.
 type diagnoseOutput struct {
-	*advice.Result
+	*rules.Result
 	// Gates are what is to be said about the captures.
 	Gates []finding.Finding `json:"gates"`
 }
@@ -126,7 +123,7 @@ func (a *app) diagnose(ctx context.Context, f *diagnoseFlags, paths []string) er
 // diagnosis is what was read and what it says.
 type diagnosis struct {
 	trace *trace.Trace
-	res   *advice.Result
+	res   *rules.Result
 	gates []finding.Finding
 }
 
@@ -137,11 +134,11 @@ func (a *app) judge(ctx context.Context, paths []string, opts analysis.Options) 
 		return nil, err
 	}
 	opts.Params["occupancy.allow_unknown_gpu"] = 1
-	out, err := analysis.Run(ctx, t, opts, advice.Analyzer)
+	out, err := analysis.Run(ctx, t, opts, rules.Analyzer)
 	if err != nil {
 		return nil, err
 	}
-	res := advice.Analyzer.Of(out)
+	res := rules.Analyzer.Of(out)
 	if res == nil {
 		return nil, errors.New("nothing was judged")
 	}
@@ -159,12 +156,14 @@ func (f *diagnoseFlags) options() (analysis.Options, error) {
 	if err != nil {
 		return opts, err
 	}
+	known, err := analysis.Params(rules.Analyzer)
+	if err != nil {
+		return opts, err
+	}
 	for _, s := range append(lines, f.set...) {
-		name, value, err := assignment(s)
-		if err != nil {
+		if err := analysis.Assign(opts.Params, s, known); err != nil {
 			return opts, err
 		}
-		opts.Params[name] = value
 	}
 	if f.allWaves {
 		opts.Params["stalls.all_waves"] = 1
@@ -193,27 +192,6 @@ func ruleLines(path string) ([]string, error) {
 		return nil, fmt.Errorf("--rules: %w", err)
 	}
 	return out, nil
-}
-
-// assignment reads RULE.PARAM=VALUE and returns the parameter's full name.
-func assignment(s string) (name string, value float64, err error) {
-	name, text, ok := strings.Cut(s, "=")
-	name, text = strings.TrimSpace(name), strings.TrimSpace(text)
-	if !ok || name == "" {
-		return "", 0, fmt.Errorf("%q is no RULE.PARAM=VALUE", s)
-	}
-	value, err = strconv.ParseFloat(text, 64)
-	if err != nil || math.IsNaN(value) || math.IsInf(value, 0) {
-		return "", 0, fmt.Errorf("%q: %q is not a number", s, text)
-	}
-	for _, an := range analyzers.All() {
-		for _, p := range an.Params {
-			if full := an.Name + "." + p.Name; name == full || an == advice.Analyzer.Analyzer && name == p.Name {
-				return full, value, nil
-			}
-		}
-	}
-	return "", 0, fmt.Errorf("%q: no rule has the parameter %q; 'rocanalyze rules' lists them", s, name)
 }
 
 // openAll reads everything that is of use from the paths: traces, tables and
@@ -285,14 +263,14 @@ func (a *app) showDiagnosis(f *diagnoseFlags, paths []string, d *diagnosis) erro
 	t, res, gates := d.trace, d.res, d.gates
 	partial := t.Damaged() || slices.ContainsFunc(res.Kernels, lostWaves)
 	notes := notesOf(t, f.verbose)
-	v := advice.View{Verbose: f.verbose, FullNames: f.fullNames, Kernels: f.kernels}
-	failed := f.failed(res)
+	v := rules.View{Verbose: f.verbose, FullNames: f.fullNames, Kernels: f.kernels}
+	failed := f.failed(d)
 	for i := range res.Kernels {
 		v.Left = append(v.Left, res.Kernels[i].Cut(f.top, f.verbose))
 	}
 	if len(res.Kernels)+len(gates) > 0 || f.format == "json" {
 		err := a.show(&f.common, view{
-			doc: advice.Sections(res, gates, v), tables: advice.Tables(res), table: advice.TableID,
+			doc: rules.Sections(res, gates, v), tables: rules.Tables(res), table: rules.TableID,
 			result: diagnoseOutput{res, gates}, env: envelope("diagnose", paths, partial, notes),
 		})
 		if err != nil {
@@ -307,31 +285,37 @@ func (a *app) showDiagnosis(f *diagnoseFlags, paths []string, d *diagnosis) erro
 		return &statusError{exitFailed, "a finding is at or above --fail-on " + f.failOn + ": " + failed}
 	case len(res.Kernels) == 0:
 		return &statusError{exitNothingSaid, "no verdict can be given: no kernel was found in " + strings.Join(paths, " ")}
-	case !slices.ContainsFunc(res.Kernels, func(k advice.Kernel) bool { return k.Regime != regime.Inconclusive }):
+	case !slices.ContainsFunc(res.Kernels, func(k rules.Kernel) bool { return k.Regime != regime.Inconclusive }):
 		return &statusError{exitNothingSaid, "no verdict can be given: " + strings.TrimPrefix(res.Kernels[0].Verdict, "inconclusive: ")}
 	}
 	return nil
 }
 
 // lostWaves reports whether wave files of a kernel's traces could not be used.
-func lostWaves(k advice.Kernel) bool {
+func lostWaves(k rules.Kernel) bool {
 	return slices.ContainsFunc(k.Traces, func(m *regime.TraceMeasure) bool {
 		return m.Hot.Waves != nil && m.Hot.Waves.Missing+m.Hot.Waves.Damaged > 0
 	})
 }
 
 // failed names a finding at or above --fail-on, "" when there is none.
-func (f *diagnoseFlags) failed(res *advice.Result) string {
+func (f *diagnoseFlags) failed(d *diagnosis) string {
 	at := slices.Index(failSeverities, f.failOn)
 	if at < 0 {
 		return ""
 	}
 	limit := []finding.Severity{finding.Low, finding.Medium, finding.High}[at]
-	for i := range res.Kernels {
-		for _, x := range res.Kernels[i].Findings {
-			if !x.Minor && x.Severity >= limit {
-				return fmt.Sprintf("%s in %s", x.ID, res.Kernels[i].Name)
-			}
+	all := slices.Clone(d.gates)
+	for i := range d.res.Kernels {
+		for _, x := range d.res.Kernels[i].Findings {
+			x.Place.Kernel = d.res.Kernels[i].Name
+			all = append(all, x)
+		}
+	}
+	finding.Sort(all)
+	for _, x := range all {
+		if !x.Minor && x.Severity >= limit {
+			return x.ID + " in " + max(x.Place.Kernel, x.Place.Path)
 		}
 	}
 	return ""

@@ -7,8 +7,8 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/rocanalyze/rocanalyze/analyzers/advice"
 	"github.com/rocanalyze/rocanalyze/analyzers/regime"
+	"github.com/rocanalyze/rocanalyze/analyzers/rules"
 	"github.com/rocanalyze/rocanalyze/pkg/analysis"
 )
 
@@ -17,7 +17,7 @@ const realTraces = "../../../shared/data/att"
 var confidences = []string{"none", "low", "medium", "high"}
 
 // judgeTraced returns the verdict on the traced kernel of some paths.
-func judgeTraced(t *testing.T, paths ...string) advice.Kernel {
+func judgeTraced(t *testing.T, paths ...string) rules.Kernel {
 	t.Helper()
 	d, err := (&app{}).judge(t.Context(), paths, analysis.Options{Workers: 2, Params: map[string]float64{}})
 	if err != nil {
@@ -29,7 +29,7 @@ func judgeTraced(t *testing.T, paths ...string) advice.Kernel {
 		}
 	}
 	t.Fatalf("no traced kernel in %v", paths)
-	return advice.Kernel{}
+	return rules.Kernel{}
 }
 
 // More evidence on a real capture never lowers the confidence, and never turns
@@ -49,7 +49,7 @@ func TestEvidenceAddsUp(t *testing.T) {
 			if err := os.CopyFS(filepath.Join(bare, filepath.Base(dirs[0])), os.DirFS(dirs[0])); err != nil {
 				t.Fatal(err)
 			}
-			steps := []advice.Kernel{judgeTraced(t, bare), judgeTraced(t, filepath.Join(realTraces, name))}
+			steps := []rules.Kernel{judgeTraced(t, bare), judgeTraced(t, filepath.Join(realTraces, name))}
 			db := filepath.Join(databases, "real_mi350x_"+name+".db")
 			if _, err := os.Stat(db); err == nil {
 				steps = append(steps, judgeTraced(t, filepath.Join(realTraces, name), db))
@@ -92,24 +92,30 @@ func TestMattersByTime(t *testing.T) {
 	}
 }
 
-func TestAssignments(t *testing.T) {
-	for text, want := range map[string]string{
-		"vmem_wait.share_pct=7":          "advice.vmem_wait.share_pct",
-		" vmem_wait.share_pct = 7 ":      "advice.vmem_wait.share_pct",
-		"advice.vmem_wait.share_pct=7":   "advice.vmem_wait.share_pct",
-		"regime.compute_pct=7":           "regime.compute_pct",
-		"trust.coverage_pct=7":           "trust.coverage_pct",
-		"compute_pct=7":                  "",
-		"vmem_wait.share_pct":            "",
-		"vmem_wait.share_pct=":           "",
-		"vmem_wait.share_pct=NaN":        "",
-		"vmem_wait.share_pct=+Inf":       "",
-		"=7":                             "",
-		"advice.advice.vmem_wait.share=": "",
+// TestSetReachesEveryOwner: thresholds of rules, wherever they are defined, of
+// analyzers and of the scale, are changed; what nobody has is refused.
+func TestSetReachesEveryOwner(t *testing.T) {
+	for text, ok := range map[string]bool{
+		"vmem_wait.share_pct=7":        true,
+		" vmem_wait.share_pct = 7 ":    true,
+		"late_prefetch.share_pct=7":    true,
+		"tail.full_pct=7":              true,
+		"l2.roof_pct=7":                true,
+		"regime.filled_pct=7":          true,
+		"trust.coverage_pct=7":         true,
+		"severity.high_pct=7":          true,
+		"rules.most_of_pct=7":          true,
+		"compute_pct=7":                false,
+		"advice.vmem_wait.share_pct=7": false,
+		"occupancy.tail_fill_pct=7":    false,
+		"vmem_wait.share_pct=NaN":      false,
+		"vmem_wait.share_pct=+Inf":     false,
 	} {
-		name, value, err := assignment(text)
-		if name != want || (err == nil) != (want != "") || want != "" && value != 7 {
-			t.Errorf("%q: %q, %g, %v", text, name, value, err)
+		f := diagnoseFlags{set: []string{text}}
+		opts, err := f.options()
+		name, _, _ := strings.Cut(text, "=")
+		if (err == nil) != ok || ok && opts.Params[strings.TrimSpace(name)] != 7 {
+			t.Errorf("%q: %v, %v", text, opts.Params, err)
 		}
 	}
 }
@@ -119,9 +125,12 @@ func FuzzAssignment(f *testing.F) {
 		f.Add(s)
 	}
 	f.Fuzz(func(t *testing.T, s string) {
-		name, value, err := assignment(s)
-		if err == nil && (name == "" || value != value) {
-			t.Errorf("%q gives %q, %g", s, name, value)
+		f := diagnoseFlags{set: []string{s}}
+		opts, err := f.options()
+		for name, value := range opts.Params {
+			if err == nil && (name == "" || value != value) {
+				t.Errorf("%q gives %q, %g", s, name, value)
+			}
 		}
 	})
 }

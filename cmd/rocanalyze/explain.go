@@ -7,12 +7,11 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"github.com/rocanalyze/rocanalyze/analyzers/advice"
 	"github.com/rocanalyze/rocanalyze/analyzers/counters"
 	"github.com/rocanalyze/rocanalyze/analyzers/regime"
 	"github.com/rocanalyze/rocanalyze/analyzers/stalls"
-	"github.com/rocanalyze/rocanalyze/analyzers/trust"
 	"github.com/rocanalyze/rocanalyze/pkg/report"
+	"github.com/rocanalyze/rocanalyze/pkg/rule"
 )
 
 // topic is one entry of the glossary.
@@ -119,16 +118,21 @@ func limiters() []topic {
 // regimes explains the verdicts.
 func regimes() []topic {
 	const src = "FlyDSL kernel tuning guide, section 0; Nsight Compute SpeedOfLight"
-	return []topic{
-		{string(regime.Compute), "regime", "The matrix pipe or the VALU is at 70 % of its peak or more (60 to 70 %: likely), or the SIMDs issue in 70 % of the cycles with a wave resident. What waves wait for is mostly hidden.", "cut instructions that are not the work; full-rate matrix shapes", src},
-		{string(regime.Bandwidth), "regime", "HBM, L2 or LDS moves at 60 % of its peak or more; clean streaming reaches 50 to 60 % of HBM's peak and more on real parts.", "move fewer or better-shaped bytes", src},
-		{string(regime.Latency), "regime", "No resource is busy, and waves wait 40 % of their time or more: the pipes are idle while results are on their way. The subtype is what waves wait for.", "more overlap (prefetch, interleaving) and more waves, not more bandwidth", src},
+	out := []topic{
+		{string(regime.Compute), "regime", "The matrix pipe or the VALU is at {compute_pct} % of its peak or more ({likely_pct} to {compute_pct} %: likely), or the SIMDs issue in {compute_pct} % of the cycles with a wave resident. What waves wait for is mostly hidden.", "cut instructions that are not the work; full-rate matrix shapes", src},
+		{string(regime.Bandwidth), "regime", "HBM, L2 or LDS moves at {bandwidth_pct} % of its peak or more; clean streaming reaches {streaming_pct} to {bandwidth_pct} % of HBM's peak and more on real parts.", "move fewer or better-shaped bytes", src},
+		{string(regime.Latency), "regime", "No resource is busy, and waves wait {waiting_pct} % of their time or more: the pipes are idle while results are on their way. The subtype is what waves wait for.", "more overlap (prefetch, interleaving) and more waves, not more bandwidth", src},
 		{regime.UnderFilled, "subtype of latency", "The grid has fewer workgroups than the GPU has CUs: the others have no work, whatever the code does.", "smaller tiles, split-K", src},
 		{regime.Tail, "subtype of latency", "The last round of workgroups leaves CUs idle for a good part of the time.", "tiles that make whole rounds, persistent kernels", src},
-		{string(regime.Mixed), "regime", "Two resources are within 10 points of each other: easing one alone gains little.", "", src},
+		{string(regime.Mixed), "regime", "Two resources are within {mixed_points} points of each other: easing one alone gains little.", "", src},
 		{string(regime.Inconclusive), "regime", "A gate fired (the traced waves did not do the kernel's work), or the evidence that decides is missing; the verdict says which, and what to capture.", "", src},
-		{"roof", "regime", "A resource at 80 % of its peak or more is at its roof: stop tuning, or do less work.", "", "Nsight Compute SpeedOfLight"},
+		{"roof", "regime", "A resource at {roof_pct} % of its peak or more is at its roof: stop tuning, or do less work.", "", "Nsight Compute SpeedOfLight"},
 	}
+	values := defaultOf(&rule.Rule{Params: regime.Analyzer.Params})
+	for i := range out {
+		out[i].Text = rule.Quote(out[i].Text, values)
+	}
+	return out
 }
 
 // topics lists the glossary.
@@ -163,11 +167,12 @@ func topics() []topic {
 		}
 		out = append(out, topic{Name: m.ID, Kind: "counter metric", Text: text, Source: source})
 	}
-	for _, r := range advice.Rules() {
-		out = append(out, topic{r.ID, "rule", r.Title + ": fires when " + r.Fires, r.Fix, r.Source})
-	}
-	for _, g := range trust.Gates() {
-		out = append(out, topic{Name: g.ID, Kind: "gate", Text: "Fires when " + g.Fires + ". Then " + g.Means + "."})
+	for _, r := range ruleOutputs() {
+		t := topic{r.ID, "rule", r.Title + ": fires when " + r.Fires, r.Fix, r.Source}
+		if r.Kind == string(rule.Gate) {
+			t.Kind, t.Text = "gate", "Fires when "+r.Fires+". Then "+r.Means+"."
+		}
+		out = append(out, t)
 	}
 	return out
 }

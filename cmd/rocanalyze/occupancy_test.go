@@ -248,7 +248,7 @@ func checkDescriptor(t *testing.T, out occupancyJSON, row map[string]string) {
 			Place struct{ Kernel string }
 		},
 		) bool {
-			return f.ID == "register_spills" && f.Place.Kernel == k.Name
+			return f.ID == "spills" && f.Place.Kernel == k.Name
 		})
 		if want := row["md_vspill"] != "0" || row["md_sspill"] != "0"; spilled != want {
 			t.Errorf("%s %s: spills reported: %v, want %v", row["file"], k.Name, spilled, want)

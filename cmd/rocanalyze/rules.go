@@ -1,28 +1,39 @@
 package main
 
 import (
+	"cmp"
 	"fmt"
+	"math"
+	"slices"
 	"strings"
 
 	"github.com/spf13/cobra"
 
-	"github.com/rocanalyze/rocanalyze/analyzers/advice"
+	"github.com/rocanalyze/rocanalyze/analyzers"
+	"github.com/rocanalyze/rocanalyze/analyzers/l2"
 	"github.com/rocanalyze/rocanalyze/analyzers/regime"
+	"github.com/rocanalyze/rocanalyze/analyzers/rules"
 	"github.com/rocanalyze/rocanalyze/analyzers/trust"
 	"github.com/rocanalyze/rocanalyze/pkg/analysis"
 	"github.com/rocanalyze/rocanalyze/pkg/report"
+	"github.com/rocanalyze/rocanalyze/pkg/rule"
 )
 
 // ruleOutput is the machine output of one rule.
 type ruleOutput struct {
-	ID       string        `json:"id"`
-	Title    string        `json:"title"`
-	Kind     string        `json:"kind"`
-	Severity string        `json:"severity"`
-	Needs    string        `json:"needs,omitempty"`
-	Fires    string        `json:"fires"`
-	Fix      string        `json:"fix"`
-	Source   string        `json:"source"`
+	ID       string `json:"id"`
+	Title    string `json:"title"`
+	Kind     string `json:"kind"`
+	Severity string `json:"severity"`
+	// Because is why findings do not follow the scale of bounds.
+	Because string `json:"severity_because,omitempty"`
+	Needs   string `json:"needs,omitempty"`
+	Fires   string `json:"fires"`
+	Means   string `json:"means,omitempty"`
+	Fix     string `json:"fix"`
+	Source  string `json:"source"`
+	// Analyzer defines the rule: each command that runs it shows the findings.
+	Analyzer string        `json:"analyzer"`
 	Params   []paramOutput `json:"parameters"`
 }
 
@@ -40,6 +51,8 @@ type rulesOutput struct {
 	Verdict []paramOutput `json:"verdict_parameters"`
 	// Gates are those of the checks that come before a ranking.
 	Gates []paramOutput `json:"gate_parameters"`
+	// Others are those of the scale and of what several rules share.
+	Others []paramOutput `json:"other_parameters"`
 }
 
 func newRules(a *app) *cobra.Command {
@@ -47,11 +60,13 @@ func newRules(a *app) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "rules [ID...]",
 		Short: "The rules behind the findings: when they fire, thresholds, fixes, sources",
-		Long: `Lists the rules that diagnose applies, or explains the named ones. Thresholds are
-changed with 'diagnose --set RULE.PARAM=VALUE', or with a file of such lines
-(--rules FILE). Those of the verdict itself are named regime.PARAM,
-those of the checks that come before it trust.PARAM ('explain' tells what a check
-means).
+		Long: `Lists the rules that findings are of, in diagnose as in each view, or explains
+the named ones. Those of the kind gate ask whether the capture is good enough.
+Thresholds are changed with 'diagnose --set RULE.PARAM=VALUE', or with a file of
+such lines (--rules FILE). Those of the verdict itself are named regime.PARAM,
+those of the checks that come before it trust.PARAM, those that several rules on
+L2 share l2.PARAM, and the bounds that make a finding high or medium
+severity.PARAM.
 
 Exit status:
   0  done
@@ -69,36 +84,85 @@ func (a *app) rules(f *common, ids []string) error {
 	if err := f.check(); err != nil {
 		return err
 	}
-	rules := advice.Rules()
-	if len(ids) > 0 {
-		rules = nil
-		for _, id := range ids {
-			r, err := advice.FindRule(id)
-			if err != nil {
-				return err
-			}
-			rules = append(rules, r)
+	out := rulesOutput{
+		Rules: []ruleOutput{}, Verdict: paramOutputs(regime.Analyzer.Name, regime.Analyzer.Params), Gates: paramOutputs(trust.Analyzer.Name, trust.Analyzer.Params),
+		Others: slices.Concat(paramOutputs(rule.ScaleName, rule.ScaleParams()), paramOutputs(rules.Analyzer.Name, rules.Analyzer.Params), paramOutputs(l2.Analyzer.Name, l2.Analyzer.Params)),
+	}
+	all := ruleOutputs()
+	for _, id := range ids {
+		at := slices.IndexFunc(all, func(r ruleOutput) bool { return r.ID == id })
+		if at < 0 {
+			return fmt.Errorf("no rule %q: 'rocanalyze rules' lists them", id)
 		}
+		out.Rules = append(out.Rules, all[at])
 	}
-	out := rulesOutput{Rules: []ruleOutput{}, Verdict: paramOutputs("regime.", regime.Analyzer.Params), Gates: paramOutputs("trust.", trust.Analyzer.Params)}
-	for i := range rules {
-		r := &rules[i]
-		out.Rules = append(out.Rules, ruleOutput{
-			ID: r.ID, Title: r.Title, Kind: string(r.Kind), Severity: r.Severity.String(), Needs: string(r.Needs),
-			Fires: r.Fires, Fix: r.Fix, Source: r.Source, Params: paramOutputs(r.ID+".", r.Params),
-		})
+	doc := rulesDetail(out)
+	if len(ids) == 0 {
+		out.Rules = all
+		doc = rulesTable(out)
 	}
-	doc := rulesTable(out)
-	if len(ids) > 0 {
-		doc = rulesDetail(out)
-	}
-	return a.show(f, view{doc: doc, tables: rulesTable(out), table: "rules", result: out, env: envelope("rules", []string{}, false, nil)})
+	return a.show(f, view{doc: doc, tables: wideRules(out), table: "rules", result: out, env: envelope("rules", []string{}, false, nil)})
 }
 
-func paramOutputs(prefix string, params []analysis.Param) []paramOutput {
+// ruleOutputs are the rules of all analyzers: those of diagnose first, gates
+// last.
+func ruleOutputs() []ruleOutput {
+	var out, gates []ruleOutput
+	all := analyzers.All()
+	slices.SortStableFunc(all, func(a, b *analysis.Analyzer) int {
+		return cmp.Compare(boolOf(b == rules.Analyzer.Analyzer), boolOf(a == rules.Analyzer.Analyzer))
+	})
+	for _, an := range all {
+		for i := range an.Rules {
+			r := &an.Rules[i]
+			x := ruleOutput{
+				ID: r.ID, Title: r.Title, Kind: string(r.Kind), Severity: r.Severity.String(), Because: r.Because, Needs: r.Needs,
+				Fires: rule.Quote(r.Fires, defaultOf(r)), Means: r.Means, Fix: r.Fix, Source: r.Source,
+				Analyzer: an.Name, Params: paramOutputs(r.ID, r.Params),
+			}
+			if r.Kind == rule.Gate {
+				gates = append(gates, x)
+			} else {
+				out = append(out, x)
+			}
+		}
+	}
+	return append(out, gates...)
+}
+
+func boolOf(b bool) int {
+	if b {
+		return 1
+	}
+	return 0
+}
+
+// defaultOf gives the defaults of a rule's parameters, and of all others by
+// their full names.
+func defaultOf(r *rule.Rule) rule.Values {
+	return func(name string) float64 {
+		params, rest := r.Params, name
+		if owner, last, ok := strings.Cut(name, "."); ok {
+			rest = last
+			for _, an := range analyzers.All() {
+				if an.Name == owner {
+					params = an.Params
+				}
+			}
+		}
+		for _, p := range params {
+			if p.Name == rest {
+				return p.Default
+			}
+		}
+		return math.NaN()
+	}
+}
+
+func paramOutputs(owner string, params []analysis.Param) []paramOutput {
 	out := []paramOutput{}
 	for _, p := range params {
-		out = append(out, paramOutput{prefix + p.Name, p.Default, p.Unit, p.Doc})
+		out = append(out, paramOutput{owner + "." + p.Name, p.Default, p.Unit, p.Doc})
 	}
 	return out
 }
@@ -123,7 +187,28 @@ func rulesTable(out rulesOutput) report.Document {
 		{ID: "rules", Title: "Rules", Items: []report.Item{t}},
 		{ID: "verdict", Title: "Thresholds of the verdict", Items: []report.Item{thresholds(out.Verdict)}},
 		{ID: "gates", Title: "Thresholds of the checks of a trace", Items: []report.Item{thresholds(out.Gates)}},
+		{ID: "others", Title: "Thresholds that rules share", Items: []report.Item{thresholds(out.Others)}},
 	}}
+}
+
+// wideRules has a column for everything.
+func wideRules(out rulesOutput) report.Document {
+	t := report.Table{ID: "rules"}
+	for _, key := range []string{"id", "kind", "needs", "title", "fires", "parameters", "fix", "source"} {
+		t.Columns = append(t.Columns, report.Column{Key: key, Title: key})
+	}
+	for _, r := range out.Rules {
+		var params []string
+		for _, p := range r.Params {
+			params = append(params, p.text())
+		}
+		var row []report.Cell
+		for _, s := range []string{r.ID, r.Kind, r.Needs, r.Title, r.Fires, strings.Join(params, "; "), r.Fix, r.Source} {
+			row = append(row, report.Text(s))
+		}
+		t.Rows = append(t.Rows, row)
+	}
+	return report.Document{Sections: []report.Section{{ID: "rules", Items: []report.Item{t}}}}
 }
 
 func thresholds(params []paramOutput) report.KeyValues {
@@ -132,6 +217,18 @@ func thresholds(params []paramOutput) report.KeyValues {
 		kv.Items = append(kv.Items, report.KV{Key: p.Set, Value: fmt.Sprintf("%g %s", p.Default, p.Unit), Note: p.Doc})
 	}
 	return kv
+}
+
+// why says what decides about the severity.
+func (r *ruleOutput) why() string {
+	switch {
+	case r.Because != "":
+		return r.Because
+	case r.Kind == string(rule.Gate):
+		return ""
+	}
+	scale := &rule.Rule{Params: rule.ScaleParams()}
+	return rule.Quote("by its bound where it has one: high from {high_pct} %, medium from {medium_pct} %", defaultOf(scale))
 }
 
 func rulesDetail(out rulesOutput) report.Document {
@@ -145,9 +242,10 @@ func rulesDetail(out rulesOutput) report.Document {
 		}
 		add("title", r.Title, "")
 		add("fires when", r.Fires, "")
+		add("means", r.Means, "")
 		add("needs", strings.ReplaceAll(r.Needs, "_", " "), "")
 		add("fix", r.Fix, "")
-		add("severity", r.Severity, "by its bound where it has one: high from 25 %, medium from 10 %")
+		add("severity", r.Severity, r.why())
 		for _, p := range r.Params {
 			add("threshold", p.text(), p.Doc)
 		}

@@ -8,6 +8,7 @@ import (
 	"context"
 	"regexp"
 	"slices"
+	"strings"
 
 	"github.com/rocanalyze/rocanalyze/pkg/finding"
 	"github.com/rocanalyze/rocanalyze/pkg/rule"
@@ -134,10 +135,26 @@ func (p *Pass) result(a *Analyzer) any {
 	return nil
 }
 
-// Param returns the value of a declared parameter of the running analyzer: the
-// user's, else its default. An undeclared name gives 0.
+// Param returns the value of a parameter of the running analyzer: the user's,
+// else its default. OWNER.NAME is one of its rules' or of the scale. An
+// undeclared name gives 0.
 func (p *Pass) Param(name string) float64 {
-	return p.value(p.running.Name, p.running.Params, name)
+	owner, rest, ok := strings.Cut(name, ".")
+	if !ok {
+		return p.value(p.running.Name, p.running.Params, name)
+	}
+	if owner == rule.ScaleName {
+		return p.value(owner, rule.ScaleParams(), rest)
+	}
+	if owner == p.running.Name {
+		return p.value(owner, p.running.Params, rest)
+	}
+	for i := range p.running.Rules {
+		if r := &p.running.Rules[i]; r.ID == owner {
+			return p.value(owner, r.Params, rest)
+		}
+	}
+	return 0
 }
 
 // value is the user's value of a parameter, else its default.
@@ -153,32 +170,40 @@ func (p *Pass) value(owner string, declared []Param, name string) float64 {
 	return 0
 }
 
-// Report adds a finding that is of no rule.
-func (p *Pass) Report(f finding.Finding) {
-	p.out.Findings = append(p.out.Findings, f)
-	p.out.by[p.running] = append(p.out.by[p.running], f)
+// Report adds findings.
+func (p *Pass) Report(fs ...finding.Finding) { p.out.Findings = append(p.out.Findings, fs...) }
+
+// Found makes the finding of a rule's hit by the scale of the run; place is
+// where it points beyond what the hit says. It does not report it.
+func (p *Pass) Found(r *rule.Rule, h rule.Hit, place finding.Place) finding.Finding {
+	return r.Finding(h, rule.Scale{High: p.Param(rule.HighPct), Medium: p.Param(rule.MediumPct)}, place)
 }
 
-// Check runs checks on a subject and reports what they find, in the order of
-// the checks; place is where a finding points beyond what its hit says. It
-// returns the findings.
-func Check[S any](p *Pass, checks []rule.Check[S], subject S, place finding.Place) []finding.Finding {
-	scale := rule.Scale{High: p.value(rule.ScaleName, rule.ScaleParams(), rule.HighParam), Medium: p.value(rule.ScaleName, rule.ScaleParams(), rule.MediumParam)}
+// Find runs checks on a subject and returns what they find, in the order of
+// the checks, without reporting it.
+func Find[S any](p *Pass, checks []rule.Check[S], subject S, place finding.Place) []finding.Finding {
 	var out []finding.Finding
 	for i := range checks {
 		c := &checks[i]
-		values := func(name string) float64 { return p.value(c.ID, c.Params, name) }
+		values := func(name string) float64 {
+			if strings.Contains(name, ".") {
+				return p.Param(name)
+			}
+			return p.value(c.ID, c.Params, name)
+		}
 		for _, h := range c.When(subject, values) {
-			f := c.Finding(h, scale, place)
-			p.Report(f)
-			out = append(out, f)
+			out = append(out, p.Found(&c.Rule, h, place))
 		}
 	}
 	return out
 }
 
-// FindingsOf returns what a required analyzer reported, in its order.
-func (p *Pass) FindingsOf(r Required) []finding.Finding { return p.out.by[r.analyzer()] }
+// Check is Find, and reports what it returns.
+func Check[S any](p *Pass, checks []rule.Check[S], subject S, place finding.Place) []finding.Finding {
+	out := Find(p, checks, subject, place)
+	p.Report(out...)
+	return out
+}
 
 // Note adds remarks about inputs that were made while they were read further.
 func (p *Pass) Note(notes ...trace.Note) {

@@ -29,7 +29,6 @@ type Outcome struct {
 	Skipped []Skip
 
 	results map[*Analyzer]any
-	by      map[*Analyzer][]finding.Finding
 }
 
 // Skip says why an analyzer did not run and how to capture what it lacks.
@@ -54,7 +53,7 @@ func Run(ctx context.Context, t *trace.Trace, opts Options, analyzers ...Require
 			return nil, err
 		}
 	}
-	out := &Outcome{results: map[*Analyzer]any{}, by: map[*Analyzer][]finding.Finding{}}
+	out := &Outcome{results: map[*Analyzer]any{}}
 	for _, a := range order {
 		if lacks, ok := missing(a, t); ok {
 			out.Skipped = append(out.Skipped, Skip{a.Name, lacks, Capture[lacks]})

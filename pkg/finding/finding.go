@@ -4,6 +4,7 @@ package finding
 
 import (
 	"cmp"
+	"fmt"
 	"slices"
 )
 
@@ -87,6 +88,24 @@ type Finding struct {
 	Bound *Bound `json:"bound,omitempty"`
 	// Minor findings bound less than their rule's share.
 	Minor bool `json:"minor,omitempty"`
+	// Kind groups findings by what a verdict can make moot; see rule.Kind.
+	Kind string `json:"-"`
+}
+
+// Line is the finding as one line of text, without its severity.
+func (f *Finding) Line() string {
+	text := f.ID
+	if f.Bound != nil {
+		text += fmt.Sprintf(" (at most %.0f %% of %s)", f.Bound.Pct, f.Bound.Of)
+	}
+	text += ": " + f.Text
+	if f.Where != "" {
+		text += ". At " + f.Where
+	}
+	if f.Fix != "" {
+		text += ". Fix: " + f.Fix
+	}
+	return text + "."
 }
 
 // Sort orders findings: most severe first, then by bound, then by place and
@@ -95,7 +114,7 @@ func Sort(fs []Finding) {
 	slices.SortStableFunc(fs, func(a, b Finding) int {
 		return cmp.Or(
 			cmp.Compare(b.Severity, a.Severity),
-			cmp.Compare(b.boundPct(), a.boundPct()),
+			cmp.Compare(b.BoundPct(), a.BoundPct()),
 			cmp.Compare(a.Place.Path, b.Place.Path),
 			cmp.Compare(a.Place.Kernel, b.Place.Kernel),
 			cmp.Compare(a.ID, b.ID),
@@ -104,7 +123,8 @@ func Sort(fs []Finding) {
 	})
 }
 
-func (f Finding) boundPct() float64 {
+// BoundPct is the bound in percent, 0 without one.
+func (f *Finding) BoundPct() float64 {
 	if f.Bound == nil {
 		return 0
 	}

@@ -3,7 +3,12 @@
 // to a subject. One scale turns bounds into severities.
 package rule
 
-import "github.com/rocanalyze/rocanalyze/pkg/finding"
+import (
+	"fmt"
+	"regexp"
+
+	"github.com/rocanalyze/rocanalyze/pkg/finding"
+)
 
 // Param is a declared number: a threshold or a switch (0 or 1).
 type Param struct {
@@ -53,14 +58,27 @@ type Rule struct {
 	Because  string
 	// Needs is the evidence without which it cannot run; "" for none.
 	Needs string
-	// Fires says when, in words; Fix what to do; Source where the rule comes
-	// from.
+	// Fires says when, in words, thresholds as "{name}" of a parameter of its
+	// own or "{owner.name}" of another's; Fix what to do; Source where the rule
+	// comes from.
 	Fires, Fix, Source string
-	Params             []Param
+	// Means says what a gate does to the results; "" for other rules.
+	Means  string
+	Params []Param
 }
 
-// Values gives the values of a rule's parameters by name.
+// Values gives the values of a rule's parameters by name, and those of other
+// owners that its analyzer knows by owner and name.
 type Values func(name string) float64
+
+var quoted = regexp.MustCompile(`\{[a-z0-9_.]+\}`)
+
+// Quote puts the values of parameters in place of their names in braces.
+func Quote(text string, values Values) string {
+	return quoted.ReplaceAllStringFunc(text, func(name string) string {
+		return fmt.Sprintf("%g", values(name[1:len(name)-1]))
+	})
+}
 
 // Check is a rule with its test on subjects of type S.
 type Check[S any] struct {
@@ -94,6 +112,8 @@ type Hit struct {
 	Bound *finding.Bound
 	// Minor hits bound less than the rule's share.
 	Minor bool
+	// Kind replaces the rule's where it differs from place to place.
+	Kind Kind
 }
 
 // Finding makes the finding of a hit. place fills what the hit's place leaves
@@ -101,7 +121,10 @@ type Hit struct {
 func (r *Rule) Finding(h Hit, scale Scale, place finding.Place) finding.Finding {
 	f := finding.Finding{
 		ID: r.ID, Severity: r.Severity, Gate: r.Kind == Gate, Text: h.Text, Evidence: h.Evidence, Fix: r.Fix,
-		Place: h.Place, Where: h.Where, Bound: h.Bound, Minor: h.Minor,
+		Place: h.Place, Where: h.Where, Bound: h.Bound, Minor: h.Minor, Kind: string(r.Kind),
+	}
+	if h.Kind != "" {
+		f.Kind = string(h.Kind)
 	}
 	if f.Place.Path == "" {
 		f.Place.Path = place.Path
@@ -136,18 +159,21 @@ func (s Scale) Of(pct float64) finding.Severity {
 	return finding.Low
 }
 
-// ScaleName is the owner of the scale's parameters, HighParam and MediumParam
-// their names.
+// ScaleName is the owner of the scale's parameters, the others are their full
+// names.
 const (
-	ScaleName   = "severity"
-	HighParam   = "high_pct"
-	MediumParam = "medium_pct"
+	ScaleName = "severity"
+	HighPct   = ScaleName + ".high_pct"
+	MediumPct = ScaleName + ".medium_pct"
+	// MinorPct is the least share that rules with a share tell at all.
+	MinorPct = ScaleName + ".minor_pct"
 )
 
 // ScaleParams are the parameters of the scale.
 func ScaleParams() []Param {
 	return []Param{
-		{Name: HighParam, Default: 25, Unit: "%", Doc: "bound of a finding from which it is high"},
-		{Name: MediumParam, Default: 10, Unit: "%", Doc: "bound of a finding from which it is medium; below it is low"},
+		{Name: "high_pct", Default: 25, Unit: "%", Doc: "bound of a finding from which it is high"},
+		{Name: "medium_pct", Default: 10, Unit: "%", Doc: "bound of a finding from which it is medium; below it is low"},
+		{Name: "minor_pct", Default: 1, Unit: "%", Doc: "share from which a finding below its rule's share_pct is told on request (-v)"},
 	}
 }

@@ -1,19 +1,20 @@
-package advice
+package rules
 
 import (
-	"fmt"
-	"path"
-	"strings"
+	"slices"
 
 	"github.com/rocanalyze/rocanalyze/analyzers/code"
 	"github.com/rocanalyze/rocanalyze/analyzers/exposed"
 	"github.com/rocanalyze/rocanalyze/analyzers/flow"
+	"github.com/rocanalyze/rocanalyze/analyzers/loops"
 	"github.com/rocanalyze/rocanalyze/analyzers/occupancy"
 	"github.com/rocanalyze/rocanalyze/analyzers/regime"
 	"github.com/rocanalyze/rocanalyze/analyzers/replay"
 	"github.com/rocanalyze/rocanalyze/analyzers/stalls"
 	"github.com/rocanalyze/rocanalyze/pkg/analysis"
+	"github.com/rocanalyze/rocanalyze/pkg/finding"
 	"github.com/rocanalyze/rocanalyze/pkg/isa"
+	"github.com/rocanalyze/rocanalyze/pkg/rule"
 	"github.com/rocanalyze/rocanalyze/pkg/trace"
 )
 
@@ -56,26 +57,69 @@ func newSubject(p *analysis.Pass, k *regime.Kernel) *subject {
 }
 
 // lacks names the evidence that a rule needs and the kernel does not have.
-func (s *subject) lacks(needs regime.Missing) regime.Missing {
+func (s *subject) lacks(needs string) regime.Missing {
+	has := true
 	switch needs {
-	case regime.MissingTrace:
-		if s.m == nil || s.waveCycles == 0 {
-			return needs
-		}
-	case regime.MissingMemory:
-		if len(s.k.Counted) == 0 {
-			return needs
-		}
-	case regime.MissingLaunch:
-		if s.occ == nil || s.occ.Launch == nil || s.occ.Launch.LaunchShape == nil {
-			return needs
-		}
+	case needsTrace:
+		has = s.m != nil && s.waveCycles > 0
+	case needsCounters:
+		has = len(s.k.Counted) > 0
+	case needsLaunch:
+		has = s.occ != nil && s.occ.Launch != nil && s.occ.Launch.LaunchShape != nil
 	}
-	return ""
+	if has {
+		return ""
+	}
+	return regime.Missing(needs)
 }
 
-// param is a rule's parameter.
-func (s *subject) param(r *Rule, name string) float64 { return s.p.Param(r.ID + "." + name) }
+// notRun lists the rules that lack their evidence.
+func (s *subject) notRun() []NotRun {
+	var out []NotRun
+	for _, r := range Rules() {
+		if lacks := s.lacks(r.Needs); lacks != "" {
+			out = append(out, NotRun{r.ID, lacks})
+		}
+	}
+	return out
+}
+
+// own is what the rules find that are no measure's.
+func (s *subject) own(checks []rule.Check[*subject]) []finding.Finding {
+	able := slices.DeleteFunc(slices.Clone(checks), func(c rule.Check[*subject]) bool { return s.lacks(c.Needs) != "" })
+	place := finding.Place{Kernel: s.k.Name}
+	if len(s.k.Sources) > 0 {
+		place.Path = s.k.Sources[0].Path
+	}
+	return analysis.Find(s.p, able, s, place)
+}
+
+// measured is what the measures found about the kernel. Of several counter runs
+// the first that an L2 rule fired on tells.
+func (s *subject) measured() []finding.Finding {
+	var out []finding.Finding
+	if s.occ != nil {
+		out = append(out, s.occ.Found...)
+	}
+	if s.m != nil {
+		if k := loops.Analyzer.Of(s.p).Kernel(s.tt, s.m.Kernel); k != nil {
+			out = append(out, k.Found...)
+		}
+	}
+	told := map[string]bool{}
+	for _, m := range s.k.Counted {
+		if m.L2 == nil {
+			continue
+		}
+		for _, f := range m.L2.Found {
+			if !told[f.ID] {
+				out = append(out, f)
+			}
+			told[f.ID] = true
+		}
+	}
+	return out
+}
 
 // all rows of the kernel, in file order.
 func (s *subject) rows(yield func(int) bool) {
@@ -90,37 +134,7 @@ func (s *subject) rows(yield func(int) bool) {
 func (s *subject) loop(row int) int { return int(s.flow.Innermost[row]) }
 
 // place names a row, and the loop around it.
-func (s *subject) place(row int) (Place, string) {
-	in := &s.tt.Code[row]
-	p := Place{Line: &in.Line, Source: shortSource(in.Source)}
-	where := lineText(in.Line, p.Source)
-	if l := s.loop(row); l >= 0 {
-		first, last := s.loopRows(l)
-		p.LoopFirst, p.LoopLast = &s.tt.Code[first].Line, &s.tt.Code[last].Line
-		where += fmt.Sprintf(", in the loop of lines %d to %d", *p.LoopFirst, *p.LoopLast)
-	}
-	return p, where
-}
-
-// loopRows are the first and the last row of a loop.
-func (s *subject) loopRows(l int) (first, last int) {
-	lp := &s.flow.Loops[l]
-	first, last = lp.Head, lp.Head
-	for _, b := range lp.Blocks {
-		first = min(first, s.flow.Blocks[b].First)
-		last = max(last, s.flow.Blocks[b].Last-1)
-	}
-	return first, last
-}
-
-// shortSource is the innermost frame, without its folders.
-func shortSource(source string) string {
-	frames := trace.Frames(source)
-	if len(frames) == 0 || frames[0].Line == 0 {
-		return ""
-	}
-	return fmt.Sprintf("%s:%d", path.Base(strings.ReplaceAll(frames[0].File, `\`, "/")), frames[0].Line)
-}
+func (s *subject) place(row int) (finding.Place, string) { return s.flow.Place(s.tt, row) }
 
 // cost is what some instructions cost: cycles of the waves, and the part of
 // them that no other wave hid.
@@ -140,7 +154,7 @@ func (s *subject) stallOf(row int, classes []stalls.Class) cost {
 	r := &s.stalls.Rows[row]
 	var c cost
 	for _, p := range r.Parts {
-		if contains(classes, p.Class) {
+		if slices.Contains(classes, p.Class) {
 			c.cycles += p.Cycles
 		}
 	}
@@ -148,20 +162,11 @@ func (s *subject) stallOf(row int, classes []stalls.Class) cost {
 	if c.cycles > 0 && r.StallCycles > 0 {
 		c.exposed = x.Stall * float64(c.cycles) / float64(r.StallCycles)
 	}
-	if contains(classes, stalls.StoreDrain) {
+	if slices.Contains(classes, stalls.StoreDrain) {
 		c.cycles += r.DrainCycles
 		c.exposed += x.Drain
 	}
 	return c
-}
-
-func contains(cs []stalls.Class, c stalls.Class) bool {
-	for _, x := range cs {
-		if x == c {
-			return true
-		}
-	}
-	return false
 }
 
 // share is a cost in percent of all wave cycles.
@@ -169,9 +174,9 @@ func (s *subject) share(c cost) float64 { return 100 * float64(c.cycles) / float
 
 // bound is the most that saving a cost could give: the exposed part of the
 // SIMDs' time where it is known, else its share of the wave cycles.
-func (s *subject) bound(c cost) (pct float64, of string) {
+func (s *subject) bound(c cost) *finding.Bound {
 	if s.split.Absent == "" && s.split.SIMD.Total > 0 {
-		return 100 * c.exposed / float64(s.split.SIMD.Total), "the traced SIMDs' time"
+		return &finding.Bound{Pct: 100 * c.exposed / float64(s.split.SIMD.Total), Of: "the traced SIMDs' time"}
 	}
-	return s.share(c), "wave cycles"
+	return &finding.Bound{Pct: s.share(c), Of: "wave cycles"}
 }

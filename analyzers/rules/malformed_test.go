@@ -1,10 +1,10 @@
-package advice_test
+package rules_test
 
 import (
 	"path/filepath"
 	"testing"
 
-	"github.com/rocanalyze/rocanalyze/analyzers/advice"
+	"github.com/rocanalyze/rocanalyze/analyzers/rules"
 	"github.com/rocanalyze/rocanalyze/pkg/analysis"
 	"github.com/rocanalyze/rocanalyze/pkg/ingest"
 )
@@ -24,18 +24,18 @@ func TestMalformedCaptures(t *testing.T) {
 		if err != nil {
 			continue // not readable at all
 		}
-		out, err := analysis.Run(t.Context(), tr, analysis.Options{Params: map[string]float64{"occupancy.allow_unknown_gpu": 1}}, advice.Analyzer)
+		out, err := analysis.Run(t.Context(), tr, analysis.Options{Params: map[string]float64{"occupancy.allow_unknown_gpu": 1}}, rules.Analyzer)
 		if err != nil {
 			t.Errorf("%s: %v", dir, err)
 			continue
 		}
-		for _, k := range advice.Analyzer.Of(out).Kernels {
+		for _, k := range rules.Analyzer.Of(out).Kernels {
 			if k.Verdict == "" || k.Regime == "" || k.Confidence == "" || len(k.Sources) == 0 {
 				t.Errorf("%s: %q has regime %q, confidence %q: %q", dir, k.Name, k.Regime, k.Confidence, k.Verdict)
 			}
 			for _, f := range k.Findings {
-				if f.BoundPct != nil && !(*f.BoundPct >= 0 && *f.BoundPct <= 100) {
-					t.Errorf("%s: %s is bound by %g %%", dir, f.ID, *f.BoundPct)
+				if f.Bound != nil && !(f.Bound.Pct >= 0 && f.Bound.Pct <= 100) {
+					t.Errorf("%s: %s is bound by %g %%", dir, f.ID, f.Bound.Pct)
 				}
 			}
 		}

@@ -1,10 +1,10 @@
-package advice_test
+package rules_test
 
 import (
 	"strings"
 	"testing"
 
-	"github.com/rocanalyze/rocanalyze/analyzers/advice"
+	"github.com/rocanalyze/rocanalyze/analyzers/rules"
 	"github.com/rocanalyze/rocanalyze/pkg/analysis"
 	"github.com/rocanalyze/rocanalyze/pkg/finding"
 	"github.com/rocanalyze/rocanalyze/pkg/trace"
@@ -34,13 +34,13 @@ func traced(rows ...row) *trace.Trace {
 	return &trace.Trace{ThreadTraces: []*trace.ThreadTrace{tt}}
 }
 
-func adviseOn(t *testing.T, tr *trace.Trace) advice.Kernel {
+func adviseOn(t *testing.T, tr *trace.Trace) rules.Kernel {
 	t.Helper()
-	out, err := analysis.Run(t.Context(), tr, analysis.Options{Device: "gfx950", Params: map[string]float64{"occupancy.allow_unknown_gpu": 1}}, advice.Analyzer)
+	out, err := analysis.Run(t.Context(), tr, analysis.Options{Device: "gfx950", Params: map[string]float64{"occupancy.allow_unknown_gpu": 1}}, rules.Analyzer)
 	if err != nil {
 		t.Fatal(err)
 	}
-	return advice.Analyzer.Of(out).Kernels[0]
+	return rules.Analyzer.Of(out).Kernels[0]
 }
 
 // The rules that need neither waves nor counters, each fired and not fired by
@@ -88,7 +88,7 @@ func TestShareByHand(t *testing.T) {
 		row{"global_load_dwordx4 v[4:7], v0, s[2:3]", 40, 160, 0}, row{"s_waitcnt vmcnt(0)", 40, 8000, 8000},
 		row{"s_cbranch_scc1 65531", 40, 160, 0}, row{"s_endpgm", 4, 16, 0}))
 	f := find(k, "vmem_drain_in_loop")
-	if f == nil || f.BoundPct == nil || *f.BoundPct < 95.96 || *f.BoundPct > 95.98 || f.Severity != finding.High || f.BoundOf != "wave cycles" {
+	if f == nil || f.Bound == nil || f.Bound.Pct < 95.96 || f.Bound.Pct > 95.98 || f.Severity != finding.High || f.Bound.Of != "wave cycles" {
 		t.Fatalf("%+v", f)
 	}
 	if f.Place.LoopFirst == nil || *f.Place.LoopFirst != 1 || *f.Place.LoopLast != 3 || *f.Place.Line != 2 {
@@ -121,11 +121,11 @@ func TestNamesAreQuoted(t *testing.T) {
 func TestSameNameTwice(t *testing.T) {
 	tr := traced(row{"s_endpgm", 0, 0, 0}, row{"global_load_dword v1, v0, s[2:3]", 4, 16, 0}, row{"s_waitcnt vmcnt(0)", 4, 4000, 4000}, row{"s_endpgm", 4, 16, 0})
 	tr.ThreadTraces[0].Kernels = []trace.Kernel{{Symbol: "k", First: 0, Last: 1}, {Symbol: "k", CodeObject: 2, First: 1, Last: 4}}
-	out, err := analysis.Run(t.Context(), tr, analysis.Options{Device: "gfx950", Params: map[string]float64{"occupancy.allow_unknown_gpu": 1}}, advice.Analyzer)
+	out, err := analysis.Run(t.Context(), tr, analysis.Options{Device: "gfx950", Params: map[string]float64{"occupancy.allow_unknown_gpu": 1}}, rules.Analyzer)
 	if err != nil {
 		t.Fatal(err)
 	}
-	ks := advice.Analyzer.Of(out).Kernels
+	ks := rules.Analyzer.Of(out).Kernels
 	if len(ks) != 1 || len(ks[0].Sources) != 1 || strings.Contains(ks[0].Verdict, "no traced wave") || find(ks[0], "vmem_wait") == nil {
 		t.Fatalf("%d kernels, first: %s, %+v", len(ks), ks[0].Verdict, ks[0].Findings)
 	}

@@ -1,4 +1,4 @@
-package advice
+package rules
 
 import (
 	"fmt"
@@ -81,7 +81,7 @@ func (k *Kernel) inDetail() bool {
 	if len(k.Traces) > 0 || len(k.Counted) > 0 && len(k.Levels) > 0 {
 		return true
 	}
-	fired := slices.ContainsFunc(k.Findings, func(f Finding) bool { return f.Severity >= finding.Low })
+	fired := slices.ContainsFunc(k.Findings, func(f finding.Finding) bool { return f.Severity >= finding.Low })
 	return (k.Regime != regime.Inconclusive || fired) && (k.Time == nil || k.Time.Matters)
 }
 
@@ -261,19 +261,9 @@ func waitsText(ws []regime.Wait) string {
 
 func findingNotes(k *Kernel, left int, v View) report.Notes {
 	notes := report.Notes{}
-	for _, f := range k.Findings {
-		text := f.ID
-		if f.BoundPct != nil {
-			text += fmt.Sprintf(" (at most %.0f %% of %s)", *f.BoundPct, f.BoundOf)
-		}
-		text += ": " + f.Text
-		if f.Where != "" {
-			text += ". At " + f.Where
-		}
-		if f.Fix != "" {
-			text += ". Fix: " + f.Fix
-		}
-		notes.Items = append(notes.Items, report.Note{Severity: report.Severity(f.Severity.String()), Text: text + "."})
+	for i := range k.Findings {
+		f := &k.Findings[i]
+		notes.Items = append(notes.Items, report.Note{Severity: report.Severity(f.Severity.String()), Text: f.Line()})
 	}
 	if left > 0 {
 		notes.Items = append(notes.Items, report.Note{Severity: report.SeverityInfo, Text: fmt.Sprintf("%d smaller findings left out (-v, --top 0).", left)})
@@ -397,8 +387,8 @@ func Tables(r *Result) report.Document {
 		if len(k.Sources) > 0 {
 			path = report.Text(k.Sources[0].Path)
 		}
-		if len(k.Findings) > 0 && k.Findings[0].BoundPct != nil {
-			bound = report.Pct(*k.Findings[0].BoundPct)
+		if len(k.Findings) > 0 && k.Findings[0].Bound != nil {
+			bound = report.Pct(k.Findings[0].Bound.Pct)
 		}
 		t.Rows[i] = append(t.Rows[i], first, path, bound, report.Text(k.Verdict))
 	}

@@ -1,14 +1,15 @@
-package advice
+package rules
 
 import (
 	"github.com/rocanalyze/rocanalyze/analyzers/regime"
 	"github.com/rocanalyze/rocanalyze/pkg/finding"
+	"github.com/rocanalyze/rocanalyze/pkg/rule"
 )
 
 // verdictRules say what a regime asks for as a whole.
-func verdictRules() []Rule {
-	return []Rule{
-		verdictRule("at_the_roof", "At the roof", "the bound resource is at 80 % of its peak or more",
+func verdictRules() []rule.Check[*subject] {
+	return []rule.Check[*subject]{
+		verdictRule("at_the_roof", "At the roof", "the bound resource is at {regime.roof_pct} % of its peak or more",
 			"stop here, or do less work: fewer bytes (fusion, smaller types), fewer operations, a better algorithm; scheduling and occupancy gain little",
 			func(k *regime.Kernel) bool { return k.AtRoof }),
 		verdictRule("bandwidth_bound", "Bandwidth-bound", "a memory level is the bound, and not at its roof",
@@ -20,14 +21,16 @@ func verdictRules() []Rule {
 	}
 }
 
-func verdictRule(id, title, fires, fix string, when func(*regime.Kernel) bool) Rule {
-	return Rule{
-		ID: id, Title: title, Kind: Verdict, Severity: finding.Info, Fires: fires, Fix: fix, Source: guide + ", section 0; thresholds: parameters of regime",
-		check: func(s *subject, _ *Rule) []hit {
+func verdictRule(id, title, fires, fix string, when func(*regime.Kernel) bool) rule.Check[*subject] {
+	return rule.Check[*subject]{
+		Rule: rule.Rule{
+			ID: id, Title: title, Kind: rule.Verdict, Severity: finding.Info, Fires: fires, Fix: fix, Source: guide + ", section 0; thresholds: parameters of regime",
+		},
+		When: func(s *subject, _ rule.Values) []rule.Hit {
 			if !when(s.k) {
 				return nil
 			}
-			return []hit{{text: s.k.Verdict}}
+			return []rule.Hit{{Text: s.k.Verdict}}
 		},
 	}
 }

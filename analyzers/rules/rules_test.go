@@ -1,4 +1,4 @@
-package advice_test
+package rules_test
 
 import (
 	"regexp"
@@ -6,14 +6,16 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/rocanalyze/rocanalyze/analyzers/advice"
 	"github.com/rocanalyze/rocanalyze/analyzers/counters"
+	"github.com/rocanalyze/rocanalyze/analyzers/rules"
 	"github.com/rocanalyze/rocanalyze/pkg/analysis"
+	"github.com/rocanalyze/rocanalyze/pkg/finding"
 	"github.com/rocanalyze/rocanalyze/pkg/ingest"
+	"github.com/rocanalyze/rocanalyze/pkg/rule"
 )
 
 // advise runs the analyzer on fixtures.
-func advise(t *testing.T, params map[string]float64, paths ...string) advice.Kernel {
+func advise(t *testing.T, params map[string]float64, paths ...string) rules.Kernel {
 	t.Helper()
 	for i := range paths {
 		paths[i] = "../../fixtures/" + paths[i]
@@ -22,48 +24,24 @@ func advise(t *testing.T, params map[string]float64, paths ...string) advice.Ker
 	if err != nil {
 		t.Fatal(err)
 	}
-	out, err := analysis.Run(t.Context(), tr, analysis.Options{Workers: 2, Params: params}, advice.Analyzer)
+	out, err := analysis.Run(t.Context(), tr, analysis.Options{Workers: 2, Params: params}, rules.Analyzer)
 	if err != nil {
 		t.Fatal(err)
 	}
-	ks := advice.Analyzer.Of(out).Kernels
+	ks := rules.Analyzer.Of(out).Kernels
 	if len(ks) == 0 {
 		t.Fatal("no kernel")
 	}
 	return ks[0]
 }
 
-func find(k advice.Kernel, id string) *advice.Finding {
+func find(k rules.Kernel, id string) *finding.Finding {
 	for i := range k.Findings {
 		if k.Findings[i].ID == id {
 			return &k.Findings[i]
 		}
 	}
 	return nil
-}
-
-func TestRulesAreWhole(t *testing.T) {
-	name := regexp.MustCompile(`^[a-z0-9]+(_[a-z0-9]+)*$`)
-	seen := map[string]bool{}
-	for _, r := range advice.Rules() {
-		if seen[r.ID] || !name.MatchString(r.ID) {
-			t.Errorf("id %q is taken or odd", r.ID)
-		}
-		seen[r.ID] = true
-		for what, text := range map[string]string{"title": r.Title, "kind": string(r.Kind), "fires": r.Fires, "fix": r.Fix, "source": r.Source} {
-			if text == "" {
-				t.Errorf("%s has no %s", r.ID, what)
-			}
-		}
-		for _, p := range r.Params {
-			if !name.MatchString(p.Name) || p.Doc == "" {
-				t.Errorf("%s: parameter %+v", r.ID, p)
-			}
-			if !slices.ContainsFunc(advice.Analyzer.Params, func(d analysis.Param) bool { return d.Name == r.ID+"."+p.Name && d.Default == p.Default }) {
-				t.Errorf("%s.%s is not declared by the analyzer", r.ID, p.Name)
-			}
-		}
-	}
 }
 
 // Every row of the checklists that the rules come from has a rule.
@@ -96,13 +74,10 @@ func TestChecklistsAreCovered(t *testing.T) {
 		"verdicts: cross-lane, scalar, dependencies": {"cross_lane_wait", "smem_wait", "mfma_dependency", "valu_dependency"},
 	} {
 		for _, id := range ids {
-			if _, err := advice.FindRule(id); err != nil {
-				t.Errorf("%s: %v", row, err)
+			if !slices.ContainsFunc(rules.Rules(), func(r rule.Rule) bool { return r.ID == id }) {
+				t.Errorf("%s: no rule %q", row, id)
 			}
 		}
-	}
-	if _, err := advice.FindRule("nonsense"); err == nil {
-		t.Error("a rule called nonsense")
 	}
 }
 
@@ -145,8 +120,8 @@ func TestBoundsAreBounds(t *testing.T) {
 	for _, dir := range []string{"att/gemm", "att/copy", "att/early", "att/judged/uneven", "att/judged/lds"} {
 		k := advise(t, nil, dir)
 		for i, f := range k.Findings {
-			if f.BoundPct != nil && (*f.BoundPct < 0 || *f.BoundPct > 100 || f.BoundOf == "") {
-				t.Errorf("%s: %s is bound by %g %% of %q", dir, f.ID, *f.BoundPct, f.BoundOf)
+			if f.Bound != nil && (f.Bound.Pct < 0 || f.Bound.Pct > 100 || f.Bound.Of == "") {
+				t.Errorf("%s: %s is bound by %g %% of %q", dir, f.ID, f.Bound.Pct, f.Bound.Of)
 			}
 			if f.Fix == "" {
 				t.Errorf("%s: %s has no fix", dir, f.ID)
@@ -175,7 +150,7 @@ func TestParameters(t *testing.T) {
 	if f := find(advise(t, nil, "att/gemm"), "vmem_wait"); f == nil || f.Minor {
 		t.Fatalf("vmem_wait: %+v", f)
 	}
-	k := advise(t, map[string]float64{"advice.vmem_wait.share_pct": 90}, "att/gemm")
+	k := advise(t, map[string]float64{"vmem_wait.share_pct": 90}, "att/gemm")
 	if f := find(k, "vmem_wait"); f == nil || !f.Minor {
 		t.Errorf("a share of 90 %% keeps vmem_wait a finding: %+v", f)
 	}
@@ -212,7 +187,7 @@ func TestPassesFit(t *testing.T) {
 			t.Errorf("%s: no counters are asked for: %+v", dir, k.Next)
 		}
 	}
-	if k := advise(t, nil, "att/gemm", "pmc/gemm"); slices.ContainsFunc(k.Next, func(c advice.Capture) bool { return strings.Contains(c.Input, "pmc") }) {
+	if k := advise(t, nil, "att/gemm", "pmc/gemm"); slices.ContainsFunc(k.Next, func(c rules.Capture) bool { return strings.Contains(c.Input, "pmc") }) {
 		t.Errorf("counters that are there are asked for: %+v", k.Next)
 	}
 }

@@ -1,0 +1,215 @@
+package loops
+
+import (
+	"fmt"
+	"slices"
+
+	"github.com/rocanalyze/rocanalyze/pkg/finding"
+	"github.com/rocanalyze/rocanalyze/pkg/isa"
+	"github.com/rocanalyze/rocanalyze/pkg/rule"
+)
+
+// needsTrace is the evidence that all rules need, as in the verdict's list of
+// what is missing.
+const needsTrace = "thread_trace"
+
+// The documents that rules come from.
+const (
+	guide = "FlyDSL kernel tuning guide"
+	gemm  = "FlyDSL GEMM optimization guide"
+)
+
+// The thresholds of the instruction mix of a loop.
+const (
+	mfmaGood   = "matrix_share_of_loop.good_pct"
+	mfmaLow    = "matrix_share_of_loop.poor_pct"
+	memoryGood = "memory_share_of_loop.good_pct"
+	memoryMost = "memory_share_of_loop.most_pct"
+)
+
+// subject is one kernel with all of its waits and hazards, of which the result
+// keeps the first.
+type subject struct {
+	*builder
+	k          *Kernel
+	prefetches []Prefetch
+	hazards    []Hazard
+}
+
+func exposedShare() []rule.Param {
+	return []rule.Param{{Name: "share_pct", Default: 5, Unit: "%", Doc: "share of the kernel's exposed cycles from which it is worth a finding"}}
+}
+
+// checks are the rules on one kernel's loops.
+func checks() []rule.Check[*subject] {
+	return []rule.Check[*subject]{
+		{
+			Rule: rule.Rule{
+				ID: "late_prefetch", Title: "Operations issued too shortly before their wait", Kind: rule.Waits, Severity: finding.Low, Needs: needsTrace,
+				Fires:  "a wait holds at least {share_pct} % of the kernel's exposed cycles, and what it waits for is issued fewer cycles ahead of it than it takes",
+				Fix:    "issue what is waited for earlier, by the cycles or matrix instructions that are missing",
+				Source: guide + ", section 4 (prefetch); " + gemm + ", sections 4 and 8.4",
+				Params: exposedShare(),
+			},
+			When: late,
+		},
+		{
+			Rule: rule.Rule{
+				ID: "matrix_result_read_early", Title: "Matrix results read before they are there", Kind: rule.Waits, Severity: finding.Low, Needs: needsTrace,
+				Fires:  "an instruction that reads a matrix result too soon, with the s_nop before it, holds at least {share_pct} % of the kernel's exposed cycles",
+				Fix:    "put independent instructions between the matrix instruction and the reader",
+				Source: "AMD Instinct MI300 ISA reference guide, section 4.5",
+				Params: exposedShare(),
+			},
+			When: early,
+		},
+		{
+			Rule: rule.Rule{
+				ID: "matrix_share_of_loop", Title: "Few matrix instructions in the matrix loop", Kind: rule.Matrix, Severity: finding.Low, Needs: needsTrace,
+				Because: "low; medium where the share is poor: what is beside the matrix instructions may be hidden, so that there is no bound",
+				Fires:   "less than {good_pct} % of the instructions that the loop with the most matrix work executes are matrix instructions; medium below {poor_pct} %",
+				Fix:     "cut address arithmetic, conversions and waits in the loop: larger tiles per wave, wider LDS reads and loads, precomputed offsets",
+				Source:  guide + ", section 11; " + gemm + ", sections 9.3 and 13",
+				Params: []rule.Param{
+					{Name: "good_pct", Default: 40, Unit: "%", Doc: "share of executed instructions from which a loop is dominated by compute"},
+					{Name: "poor_pct", Default: 30, Unit: "%", Doc: "share below which there is too much beside them"},
+				},
+			},
+			When: matrixShare,
+		},
+		{
+			Rule: rule.Rule{
+				ID: "memory_share_of_loop", Title: "Mostly memory instructions in the matrix loop", Kind: rule.Matrix, Severity: finding.Low, Needs: needsTrace,
+				Fires:  "more than {most_pct} % of the instructions of the loop with the most matrix work access memory or LDS",
+				Fix:    "larger tile_k, wider accesses, or more reuse of fragments in registers",
+				Source: gemm + ", section 9.3",
+				Params: []rule.Param{
+					{Name: "good_pct", Default: 40, Unit: "%", Doc: "share of executed instructions below which they overlap well"},
+					{Name: "most_pct", Default: 50, Unit: "%", Doc: "share above which memory dominates"},
+				},
+			},
+			When: memoryShare,
+		},
+	}
+}
+
+// bound is what some exposed cycles are of the SIMDs' time, when their share of
+// all exposed cycles is large enough to tell.
+func (s *subject) bound(cost *float64, share float64) (*finding.Bound, bool) {
+	t := s.k.SIMD
+	if cost == nil || t == nil || t.Exposed <= 0 || 100**cost/float64(t.Exposed) < share {
+		return nil, false
+	}
+	return &finding.Bound{Pct: 100 * *cost / float64(t.Total), Of: "the traced SIMDs' time"}, true
+}
+
+// late finds waits whose operations are issued too late: what is missing is what
+// an earlier issue could save.
+func late(s *subject, values rule.Values) []rule.Hit {
+	var out []rule.Hit
+	for i := range s.prefetches {
+		p := &s.prefetches[i]
+		b, ok := s.bound(p.ExposedCycles, values("share_pct"))
+		if !ok || p.EarlierCycles == nil {
+			continue
+		}
+		h := rule.Hit{
+			Text: fmt.Sprintf("what %s waits for is issued %.0f cycles before it and takes %d (median of the executions that wait)",
+				p.Text, p.AheadCycles, *p.LatencyMedian),
+			Fix: fmt.Sprintf("issue it %d cycles earlier", *p.EarlierCycles), Bound: b,
+			Evidence: []finding.Evidence{
+				{Metric: "distance", Value: p.AheadCycles, Unit: "cycles", Source: "wave files"},
+				{Metric: "latency, median", Value: float64(*p.LatencyMedian), Unit: "cycles", Source: "wave files"},
+				{Metric: "exposed", Value: *p.ExposedCycles, Unit: "cycles", Source: "wave files"},
+			},
+		}
+		if n := p.EarlierMFMAs; n != nil && *n == 1 {
+			h.Fix = fmt.Sprintf("issue it 1 MFMA earlier (%d cycles)", *p.EarlierCycles)
+		} else if n != nil {
+			h.Fix = fmt.Sprintf("issue it %d MFMAs earlier (%d cycles)", *n, *p.EarlierCycles)
+		}
+		if slices.ContainsFunc(s.insts[p.row].Waits, isMemoryCounter) {
+			h.Kind = rule.MemoryWaits
+		}
+		h.Place, h.Where = s.flow.Place(s.tt, p.row)
+		out = append(out, h)
+	}
+	return out
+}
+
+// isMemoryCounter reports whether a wait is on vector memory.
+func isMemoryCounter(w isa.Wait) bool {
+	return w.Counter == isa.Vmcnt || w.Counter == isa.Loadcnt || w.Counter == isa.Vscnt || w.Counter == isa.Storecnt
+}
+
+func early(s *subject, values rule.Values) []rule.Hit {
+	var out []rule.Hit
+	for i := range s.hazards {
+		x := &s.hazards[i]
+		b, ok := s.bound(x.ExposedCycles, values("share_pct"))
+		if !ok {
+			continue
+		}
+		h := rule.Hit{
+			Text: fmt.Sprintf("%s reads the result of the matrix instruction at line %d after %d cycles, which takes %d",
+				x.Text, x.ProducerLine, x.DistanceCycles, x.NeededCycles),
+			Fix:   fmt.Sprintf("put %d cycles of independent instructions in between", x.NeededCycles-x.DistanceCycles),
+			Bound: b,
+			Evidence: []finding.Evidence{
+				{Metric: "distance", Value: float64(x.DistanceCycles), Unit: "cycles", Source: "code"},
+				{Metric: "exposed", Value: *x.ExposedCycles, Unit: "cycles", Source: "wave files"},
+			},
+		}
+		h.Place, h.Where = s.flow.Place(s.tt, x.row)
+		out = append(out, h)
+	}
+	return out
+}
+
+// matrixLoop is the loop that executes the most matrix instructions, of loops
+// inside each other the innermost that has any.
+func (s *subject) matrixLoop() *Loop {
+	var most *Loop
+	for i := range s.k.Loops {
+		l := &s.k.Loops[i]
+		outer := slices.ContainsFunc(s.k.Loops, func(in Loop) bool { return in.Parent != nil && *in.Parent == l.ID && in.Ratios != nil })
+		if l.Ratios == nil || outer {
+			continue
+		}
+		if most == nil || l.matrixHits() > most.matrixHits() || l.matrixHits() == most.matrixHits() && l.ID < most.ID {
+			most = l
+		}
+	}
+	return most
+}
+
+func (l *Loop) matrixHits() float64 { return l.PerIteration.MFMAs * float64(l.Iterations) }
+
+func matrixShare(s *subject, values rule.Values) []rule.Hit {
+	l, good := s.matrixLoop(), values("good_pct")
+	if l == nil || l.Ratios.MFMAPct >= good {
+		return nil
+	}
+	h := s.mixHit(l, "matrix instructions of the executed ones", l.Ratios.MFMAPct, good)
+	h.Text = fmt.Sprintf("%.1f %% of what loop %d executes are matrix instructions, %.1f %% access memory or LDS", l.Ratios.MFMAPct, l.ID, l.Ratios.MemoryPct)
+	if l.Ratios.MFMAPct < values("poor_pct") {
+		h.Severity = new(finding.Medium)
+	}
+	return []rule.Hit{h}
+}
+
+func memoryShare(s *subject, values rule.Values) []rule.Hit {
+	l, most := s.matrixLoop(), values("most_pct")
+	if l == nil || l.Ratios.MemoryPct <= most {
+		return nil
+	}
+	h := s.mixHit(l, "memory and LDS instructions of the executed ones", l.Ratios.MemoryPct, most)
+	h.Text = fmt.Sprintf("%.1f %% of what loop %d executes access memory or LDS", l.Ratios.MemoryPct, l.ID)
+	return []rule.Hit{h}
+}
+
+func (s *subject) mixHit(l *Loop, metric string, pct, limit float64) rule.Hit {
+	h := rule.Hit{Evidence: []finding.Evidence{{Metric: metric, Value: pct, Unit: "%", Threshold: &limit, Source: "code.json, wave files"}}}
+	h.Place, h.Where = s.flow.LoopPlace(s.tt, l.at)
+	return h
+}

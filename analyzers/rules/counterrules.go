@@ -1,0 +1,64 @@
+package rules
+
+import (
+	"fmt"
+
+	"github.com/rocanalyze/rocanalyze/pkg/finding"
+	"github.com/rocanalyze/rocanalyze/pkg/rule"
+)
+
+// counterRules look at counters other than those of L2 and memory.
+func counterRules() []rule.Check[*subject] {
+	return []rule.Check[*subject]{
+		{Rule: rule.Rule{
+			ID: "bank_conflicts", Title: "LDS bank conflicts, counted", Kind: rule.Waits, Severity: finding.Low, Needs: needsCounters,
+			Fires:  "bank conflicts take at least {share_pct} % of the cycles in which the GPU is busy",
+			Fix:    "XOR swizzle of the column by the row, the same on write and read, or padding by 1 to 4 elements per row; recheck masks tuned for 32 banks on gfx950",
+			Source: guide + ", section 3; " + gemm + ", section 3; rocprofiler-sdk LDSBankConflict",
+			Params: sharePct(5, "share of busy cycles from which it is worth a finding"),
+		}, When: bankConflicts},
+		{Rule: rule.Rule{
+			ID: "uncoalesced", Title: "Uncoalesced accesses, counted", Kind: rule.Memory, Severity: finding.Medium, Needs: needsCounters,
+			Because: "medium: each access takes several times the requests, whether memory is the bound is not asked",
+			Fires:   "coalescing is below {poor_pct} %: lanes scatter",
+			Fix:     "neighbouring lanes on neighbouring addresses; transpose through LDS where the layout forbids it. 8 bytes per lane give 25 % even when perfect",
+			Source:  "rocprofiler-compute memory bandwidth analysis (coalescing)",
+			Params:  []rule.Param{{Name: "poor_pct", Default: 25, Unit: "%", Doc: "coalescing below this is poor whatever the width: a stream of 8 bytes per lane has 25 %"}},
+		}, When: uncoalesced},
+	}
+}
+
+// metric is the first value of a metric among the counter runs.
+func (s *subject) metric(id string) (value float64, source string, ok bool) {
+	for _, m := range s.k.Counted {
+		if v, has := m.Counters.Metrics[id]; has && v.Value != nil {
+			return *v.Value, v.Source + " [" + m.Counters.Run + "]", true
+		}
+	}
+	return 0, "", false
+}
+
+func bankConflicts(s *subject, values rule.Values) []rule.Hit {
+	pct, source, ok := s.metric("lds_bank_conflict_pct")
+	limit := values("share_pct")
+	if !ok || pct < min(limit, values(rule.MinorPct)) {
+		return nil
+	}
+	return []rule.Hit{{
+		Text:     fmt.Sprintf("LDS bank conflicts take %.1f %% of the busy cycles", pct),
+		Evidence: []finding.Evidence{{Metric: "lds_bank_conflict_pct", Value: pct, Unit: "%", Threshold: &limit, Source: source}},
+		Bound:    &finding.Bound{Pct: pct, Of: "the GPU's busy cycles"}, Minor: pct < limit,
+	}}
+}
+
+func uncoalesced(s *subject, values rule.Values) []rule.Hit {
+	pct, source, ok := s.metric("coalescing_pct")
+	limit := values("poor_pct")
+	if !ok || pct >= limit {
+		return nil
+	}
+	return []rule.Hit{{
+		Text:     fmt.Sprintf("coalescing is at %.1f %%", pct),
+		Evidence: []finding.Evidence{{Metric: "coalescing_pct", Value: pct, Unit: "%", Threshold: &limit, Source: source}},
+	}}
+}
