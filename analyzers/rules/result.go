@@ -92,15 +92,17 @@ func (k *Kernel) refine(mostOfPct float64) {
 	}
 }
 
-// Cut keeps the first top findings (0: all), minor ones only if asked for, and
-// says how many it left out.
+// Cut keeps the first top findings (0: all), minor ones and low ones of a rule
+// that was heard only if asked for, and says how many it left out.
 func (k *Kernel) Cut(top int, minor bool) (left int) {
-	kept := []finding.Finding{}
+	kept, heard := []finding.Finding{}, map[string]bool{}
 	for _, f := range k.Findings {
-		if f.Minor && !minor || top > 0 && len(kept) >= top {
+		again := heard[f.ID] && f.Severity == finding.Low
+		if (f.Minor || again) && !minor || top > 0 && len(kept) >= top {
 			left++
 			continue
 		}
+		heard[f.ID] = true
 		kept = append(kept, f)
 	}
 	k.Findings = kept
