@@ -141,7 +141,12 @@ func (l *Launch) DurationNs() (ns int64, ok bool) {
 
 // WorkgroupSize returns the work-items of a workgroup; ok is false when it is
 // not known or not positive.
-func (l *Launch) WorkgroupSize() (n int64, ok bool) { return product(l.Workgroup) }
+func (l *Launch) WorkgroupSize() (n int64, ok bool) {
+	if l.Workgroup == nil {
+		return 0, false
+	}
+	return Product(*l.Workgroup)
+}
 
 // Workgroups returns the number of workgroups of the grid, partial ones
 // counted whole; ok is false when the shape is not known.
@@ -156,16 +161,13 @@ func (l *Launch) Workgroups() (n int64, ok bool) {
 		}
 		groups[i] = (l.Grid[i]-1)/l.Workgroup[i] + 1
 	}
-	return product(&groups)
+	return Product(groups)
 }
 
-// product multiplies three positive extents; ok is false on a non-positive
-// one or when the product does not fit.
-func product(v *[3]int64) (int64, bool) {
-	if v == nil {
-		return 0, false
-	}
-	n := int64(1)
+// Product multiplies three positive extents; ok is false, and n is 0, on a
+// non-positive one or when the product does not fit.
+func Product(v [3]int64) (n int64, ok bool) {
+	n = 1
 	for _, x := range v {
 		if x <= 0 || x > 1<<62/n {
 			return 0, false

@@ -395,21 +395,12 @@ func (p *parser) kernel() string {
 	return s
 }
 
-// whole reads a number that is not negative, else gives absent. Some writers
-// use floats.
+// whole reads a number that is not negative, else gives absent.
 func (p *parser) whole(at int, absent int64) int64 {
-	cell := p.cell(at)
-	if len(cell) == 0 {
-		return absent
-	}
-	if v, err := strconv.ParseInt(string(cell), 10, 64); err == nil && v >= 0 {
+	if v, ok := csvtable.Whole(p.cell(at)); ok {
 		return v
 	}
-	f, ok := number(cell)
-	if !ok || f < 0 || f > 1<<53 || f != math.Trunc(f) {
-		return absent
-	}
-	return int64(f)
+	return absent
 }
 
 // number reads a finite value.

@@ -125,28 +125,30 @@ func (t *Table) Cell(name string) string {
 	return ""
 }
 
-// Int returns a whole number that is not negative; nil when the cell is absent
-// or holds anything else. Some writers use floats or scientific notation.
+// Int returns a cell's whole number; see Whole. It is nil without one.
 func (t *Table) Int(name string) *int64 {
-	s := t.Cell(name)
-	if s == "" {
+	i, found := t.cols[name]
+	if !found {
 		return nil
 	}
-	if v, err := strconv.ParseInt(s, 10, 64); err == nil {
-		return natural(v)
-	}
-	f, err := strconv.ParseFloat(s, 64)
-	if err != nil || f != math.Trunc(f) || math.Abs(f) > 1<<53 {
-		return nil
-	}
-	return natural(int64(f))
-}
-
-func natural(v int64) *int64 {
-	if v < 0 {
+	v, ok := Whole(bytes.TrimSpace(t.row[i]))
+	if !ok {
 		return nil
 	}
 	return &v
+}
+
+// Whole reads a whole number that is not negative; ok is false for anything
+// else. Some writers use floats or scientific notation.
+func Whole(cell []byte) (v int64, ok bool) {
+	if v, err := strconv.ParseInt(string(cell), 10, 64); err == nil {
+		return v, v >= 0
+	}
+	f, err := strconv.ParseFloat(string(cell), 64)
+	if err != nil || f < 0 || f > 1<<53 || f != math.Trunc(f) {
+		return 0, false
+	}
+	return int64(f), true
 }
 
 // Extents returns three cells named by a prefix and x, y, z; a single cell of

@@ -144,12 +144,6 @@ func (p *process) dispatch(c *counted, order int64) *trace.CounterDispatch {
 
 // product is the number of work-items; 0 when it is unknown or does not fit.
 func (e extent) product() int64 {
-	n := int64(1)
-	for _, v := range e.array() {
-		if v <= 0 || v > 1<<62/n {
-			return 0
-		}
-		n *= v
-	}
+	n, _ := trace.Product(e.array())
 	return n
 }
