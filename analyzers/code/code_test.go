@@ -37,6 +37,7 @@ func TestArchitecture(t *testing.T) {
 		return out
 	}
 	const onGFX950 = "buffer_load_dwordx4 v2, s[8:11], 0 offen lds"
+	const onGFX942 = "v_mfma_f32_16x16x8_xf32 a[0:3], v[2:3], v[4:5], a[0:3]"
 	for _, c := range []struct {
 		name     string
 		device   string
@@ -46,10 +47,11 @@ func TestArchitecture(t *testing.T) {
 		source   string
 		conflict bool
 	}{
-		{"the user's word first", "MI300X", agents("gfx950"), "s_nop 0", "gfx942", "--device", false},
+		{"the agent table first", "MI350X", agents("gfx950"), "s_nop 0", "gfx950", "x_agent_info.csv", false},
+		{"the user's word where it disagrees", "MI300X", agents("gfx950"), onGFX942, "gfx942", "--device", false},
 		{"an architecture is a device too", "gfx90a", nil, "s_nop 0", "gfx90a", "--device", false},
 		{"then the agent table", "", agents("gfx942", "gfx942"), "s_nop 0", "gfx942", "x_agent_info.csv", false},
-		{"tables that disagree do not count", "", agents("gfx942", "gfx950"), onGFX950, "gfx950", "instructions", false},
+		{"the row that the code allows", "", agents("gfx942", "gfx950"), onGFX950, "gfx950", "x_agent_info.csv", false},
 		{"then the instructions", "", nil, onGFX950, "gfx950", "instructions", false},
 		{"a contradiction is told", "", agents("gfx942"), onGFX950, "gfx942", "x_agent_info.csv", true},
 		{"siblings do not contradict", "", agents("gfx1201"), "s_wait_kmcnt 0x0", "gfx1201", "x_agent_info.csv", false},

@@ -10,6 +10,7 @@ import (
 	"strings"
 
 	"github.com/rocanalyze/rocanalyze/pkg/analysis"
+	"github.com/rocanalyze/rocanalyze/pkg/capture"
 	"github.com/rocanalyze/rocanalyze/pkg/trace"
 )
 
@@ -144,26 +145,34 @@ func (b *builder) build() error {
 func (b *builder) selected() []bool {
 	out := make([]bool, len(b.col.kernels.list))
 	for i, name := range b.col.kernels.list {
-		b.res.Names = append(b.res.Names, name)
-		out[i] = b.p.Selects(name)
+		names := capture.NamesOf("", name)
+		b.res.Names = append(b.res.Names, names.Shown())
+		out[i] = b.p.Selects(names)
 	}
 	return out
 }
 
 // findMachines finds the GPU of every agent; agents that are alike share one.
 func (b *builder) findMachines() error {
-	ms := &machines{run: b.run, device: b.p.Device, col: b.col, bubble: b.counts("TCC_BUBBLE")}
 	b.byAgent = map[int32]int{}
+	var agents []int32
+	var ids []string
 	for i := range b.col.fragments {
-		agent := b.col.fragments[i].agent
-		if _, ok := b.byAgent[agent]; ok {
-			continue
+		if agent := b.col.fragments[i].agent; !slices.Contains(agents, agent) {
+			agents, ids = append(agents, agent), append(ids, b.col.others.list[agent])
 		}
-		m, err := ms.of(b.col.others.list[agent])
-		if err != nil {
+	}
+	found, err := b.p.Capture.Counted(b.run, ids)
+	if err != nil {
+		return err
+	}
+	told := tell(b.col, b.counts("TCC_BUBBLE"))
+	for i, agent := range agents {
+		m := found[ids[i]]
+		if err := b.p.Capture.WithCounters(m, b.run.Path, told); err != nil {
 			return err
 		}
-		b.byAgent[agent] = b.machine(m)
+		b.byAgent[agent] = b.machine(machineOf(m, b.run.Rooflines))
 	}
 	return nil
 }
@@ -385,11 +394,12 @@ func (b *builder) has(all []*sums) map[string]bool {
 // finish makes a kernel of its dispatches.
 func (b *builder) finish(g *group) Kernel {
 	all := g.ordered()
+	names := capture.NamesOf("", b.col.kernels.list[g.kernel])
 	k := Kernel{
-		Name: b.col.kernels.list[g.kernel], Run: b.run.Path, Machine: g.machine, Dispatches: g.dispatches,
+		Name: names.Shown(), Symbol: names.Symbol, Run: b.run.Path, Machine: g.machine, Dispatches: g.dispatches,
 		Metrics: map[string]Value{}, Counters: map[string]float64{}, Notes: []Note{}, PerDispatch: g.per, has: b.has(all),
 	}
-	b.lendDuration(&k, all)
+	b.lendDuration(&k, names, all)
 	samples := b.sampler(all)
 	e := &evaluator{m: g.machine, k: &k, spell: b.spell(g.machine), samples: samples}
 	for i := range b.metrics {
@@ -449,7 +459,7 @@ func (b *builder) means(k *Kernel, g *group) {
 
 // lendDuration takes the durations of a kernel trace beside counters without
 // times: the mean of the kernel's dispatches there.
-func (b *builder) lendDuration(k *Kernel, all []*sums) {
+func (b *builder) lendDuration(k *Kernel, names capture.Names, all []*sums) {
 	if k.has[duration] {
 		return
 	}
@@ -457,7 +467,7 @@ func (b *builder) lendDuration(k *Kernel, all []*sums) {
 	for _, t := range b.run.LaunchTables {
 		for i := range t.Launches {
 			l := &t.Launches[i]
-			if l.Kernel == k.Name {
+			if names.Same(capture.NamesOf("", l.Kernel)) {
 				ns, n = ns+l.TotalNs, n+l.Timed
 			}
 		}

@@ -3,10 +3,11 @@ package counters
 import (
 	"fmt"
 	"path"
-	"slices"
 	"strings"
 
+	"github.com/rocanalyze/rocanalyze/pkg/capture"
 	"github.com/rocanalyze/rocanalyze/pkg/gpu"
+	"github.com/rocanalyze/rocanalyze/pkg/isa"
 	"github.com/rocanalyze/rocanalyze/pkg/trace"
 )
 
@@ -32,6 +33,8 @@ type Machine struct {
 	// Measured is the memory bandwidth that a roofline.csv holds.
 	Measured *gpu.Peak `json:"measured_memory,omitempty"`
 	Notes    []string  `json:"notes,omitempty"`
+	// GPU is what all of this is of.
+	GPU *capture.Machine `json:"-"`
 }
 
 // Arch is the architecture, or "" when several are possible.
@@ -42,109 +45,42 @@ func (m *Machine) Arch() string {
 	return ""
 }
 
-// machines finds the GPU of each agent of a run.
-type machines struct {
-	run    *trace.CounterRun
-	device string // what the user named
-	col    *collection
-	bubble bool // TCC_BUBBLE counted something
-}
-
-// of returns the machine of the rows that name an agent.
-func (ms *machines) of(agent string) (*Machine, error) {
-	m := &Machine{Facts: map[string]Fact{}}
-	a := ms.find(agent)
-	switch {
-	case a != nil:
-		m.describe(a)
-	case ms.device != "":
-		if err := m.named(ms.device); err != nil {
-			return nil, err
-		}
-	default:
-		m.infer(ms.col, ms.bubble)
-	}
-	if a != nil && ms.device != "" && len(m.Facts) < len(factNames) {
-		// The capture says less than everything: the flag fills the gaps.
-		if err := m.fill(ms.device, "--device"); err != nil {
-			return nil, err
-		}
-	}
-	m.defaults()
-	m.measured(ms.run.Rooflines)
-	return m, nil
-}
-
-// find returns the description of an agent: the one of that name, else the
-// only one, or the first of several that are alike.
-func (ms *machines) find(agent string) *trace.CounterAgent {
-	list := ms.run.Agents
-	for i := range list {
-		if slices.Contains(list[i].Names, agent) {
-			return &list[i]
-		}
-	}
-	for i := range list {
-		if !alike(&list[0], &list[i]) {
-			return nil
-		}
-	}
-	if len(list) == 0 {
-		return nil
-	}
-	return &list[0]
-}
-
-func alike(a, b *trace.CounterAgent) bool {
-	same := func(x, y *int64) bool { return x == nil && y == nil || x != nil && y != nil && *x == *y }
-	return a.Gfx == b.Gfx && same(a.CUs, b.CUs) && same(a.XCCs, b.XCCs) && same(a.MaxClockMHz, b.MaxClockMHz)
-}
-
 // factNames are the facts that formulas use.
 var factNames = [...]string{"XCC", "CU", "SIMD", "L2_CHANNELS", "LDS_BANKS", "CLOCK_MHZ"}
 
-// describe takes in what a table beside the counters says.
-func (m *Machine) describe(a *trace.CounterAgent) {
-	source := path.Base(a.Origin.File)
-	m.Archs, m.ArchSource = []string{a.Gfx}, source
-	for name, v := range map[string]*int64{
-		"XCC": a.XCCs, "CU": a.CUs, "SIMD": a.SIMDsPerCU, "L2_CHANNELS": a.L2Channels, "LDS_BANKS": a.LDSBanks, "CLOCK_MHZ": a.MaxClockMHz,
-	} {
-		if v != nil && *v > 0 {
-			m.Facts[name] = Fact{float64(*v), source}
+// machineOf is a GPU of the capture in the words of the machine output.
+func machineOf(m *capture.Machine, roofs []trace.MeasuredRoof) *Machine {
+	out := &Machine{GPU: m, ArchSource: path.Base(m.Arch.Source), Facts: map[string]Fact{}}
+	for _, t := range m.Arch.Candidates {
+		out.Archs = append(out.Archs, string(t))
+	}
+	if m.Arch.Target != "" {
+		out.Archs = []string{string(m.Arch.Target)}
+	}
+	if len(m.Agents) == 0 {
+		out.ArchSource = m.Arch.Source
+	}
+	for _, name := range factNames {
+		if f, ok := m.Number(name); ok {
+			out.Facts[name] = Fact{f.Number, f.Source}
 		}
 	}
-	g := gpu.Agent{Gfx: a.Gfx, Product: a.Product}
-	for _, f := range []struct {
-		to *int
-		v  *int64
-	}{{&g.CUs, a.CUs}, {&g.XCCs, a.XCCs}, {&g.DeviceID, a.DeviceID}} {
-		if f.v != nil {
-			*f.to = int(*f.v)
-		}
+	if _, err := m.GPU(); err != nil && m.Arch.Target != "" {
+		out.Notes = append(out.Notes, err.Error())
 	}
-	if a.MaxClockMHz != nil {
-		g.MaxMHz = float64(*a.MaxClockMHz)
+	if d := m.Only(); d != nil {
+		out.peaks(d)
 	}
-	if _, err := fmt.Sscanf(strings.ToUpper(a.MemoryPartition), "NPS%d", &g.MemoryPartitions); err != nil {
-		g.MemoryPartitions = 0
+	if out.Memory == nil && len(m.Agents) > 0 {
+		out.recordedPeak(&m.Agents[0])
 	}
-	m.peaks(g)
-	m.recordedPeak(a, g.MemoryPartitions)
+	out.measured(roofs)
+	return out
 }
 
-// peaks looks up the device's ceilings.
-func (m *Machine) peaks(g gpu.Agent) {
-	d, err := gpu.DeviceOf(g)
-	if err != nil {
-		m.Notes = append(m.Notes, err.Error())
-		return
-	}
+// peaks are the device's ceilings.
+func (m *Machine) peaks(d *gpu.Device) {
 	m.Device = d.Name
-	m.take(d)
-}
-
-func (m *Machine) take(d gpu.Device) {
 	p, err := d.Peaks()
 	if err != nil {
 		m.Notes = append(m.Notes, err.Error())
@@ -156,86 +92,20 @@ func (m *Machine) take(d gpu.Device) {
 // recordedPeak takes the memory's peak from the clock and channels that the
 // profiler recorded, where the device is not in the table: 32 bytes a clock
 // and channel (rocprofiler-compute, hbm_bw).
-func (m *Machine) recordedPeak(a *trace.CounterAgent, partitions int) {
-	if m.Memory != nil || a.MemoryClockMHz == nil || a.MemoryChannels == nil {
+func (m *Machine) recordedPeak(a *trace.CounterAgent) {
+	if a.MemoryClockMHz == nil || a.MemoryChannels == nil {
 		return
 	}
-	v := float64(*a.MemoryClockMHz) / 1000 * 32 * float64(*a.MemoryChannels) / float64(max(partitions, 1))
+	v := float64(*a.MemoryClockMHz) / 1000 * 32 * float64(*a.MemoryChannels) / float64(max(capture.MemoryPartitions(a), 1))
 	m.Memory = &gpu.Peak{
 		Value: v, Unit: "GB/s", Source: path.Base(a.Origin.File),
 		Formula: fmt.Sprintf("%d MHz x 32 B x %d channels", *a.MemoryClockMHz, *a.MemoryChannels),
 	}
 }
 
-// named takes the GPU from the user: a device, or an architecture.
-func (m *Machine) named(name string) error {
-	found, err := gpu.FindDevices(name)
-	if err != nil {
-		return err
-	}
-	m.Archs, m.ArchSource = []string{found.Devices[0].Arch}, "--device"
-	for _, d := range found.Devices {
-		if d.Arch != m.Archs[0] {
-			return fmt.Errorf("%q is %s or %s: name one", name, found.Devices[0].Name, d.Name)
-		}
-	}
-	return m.fill(name, "--device")
-}
-
-// fill adds what all devices of a name agree on.
-func (m *Machine) fill(name, source string) error {
-	found, err := gpu.FindDevices(name)
-	if err != nil {
-		return err
-	}
-	if len(m.Archs) == 1 && found.Devices[0].Arch != m.Archs[0] {
-		m.Notes = append(m.Notes, fmt.Sprintf("%s names a %s, but the capture is of %s: not used", source, found.Devices[0].Arch, m.Archs[0]))
-		return nil
-	}
-	m.agree(found.Devices, source)
-	return nil
-}
-
-// agree adds the facts in which all of some devices are the same.
-func (m *Machine) agree(devices []gpu.Device, source string) {
-	ds := make([]gpu.Device, len(devices))
-	for i, d := range devices {
-		if d.MemoryPerDie && d.Dies > 1 { // each die of an MI200 is an agent
-			d = d.Scale(gpu.Agent{XCCs: 1, CUs: d.CUs / d.Dies})
-		}
-		ds[i] = d
-	}
-	for _, f := range []struct {
-		name string
-		of   func(gpu.Device) float64
-	}{
-		{"XCC", func(d gpu.Device) float64 { return float64(d.Dies) }},
-		{"CU", func(d gpu.Device) float64 { return float64(d.CUs) }},
-		{"CLOCK_MHZ", func(d gpu.Device) float64 { return d.MaxMHz }},
-	} {
-		v := f.of(ds[0])
-		same := !slices.ContainsFunc(ds, func(d gpu.Device) bool { return f.of(d) != v })
-		if _, known := m.Facts[f.name]; !known && same && v > 0 {
-			m.Facts[f.name] = Fact{v, fmt.Sprintf("%s: %s", source, deviceNames(ds))}
-		}
-	}
-	if len(ds) == 1 && m.Memory == nil {
-		m.Device = ds[0].Name
-		m.take(ds[0])
-	}
-}
-
-func deviceNames(ds []gpu.Device) string {
-	var names []string
-	for _, d := range ds {
-		names = append(names, d.Name)
-	}
-	return strings.Join(names, ", ")
-}
-
-// infer tells architectures by the counters that only they have. Source:
-// rocprofiler-sdk counter_defs.yaml.
-func (m *Machine) infer(col *collection, bubble bool) {
+// tell says which architectures have the counters of a run; bubble says that
+// TCC_BUBBLE counted something. Source: rocprofiler-sdk counter_defs.yaml.
+func tell(col *collection, bubble bool) capture.Counters {
 	has := func(prefix string) bool {
 		for _, name := range col.spelled {
 			if strings.HasPrefix(name, prefix) {
@@ -245,51 +115,30 @@ func (m *Machine) infer(col *collection, bubble bool) {
 		return false
 	}
 	for _, rule := range []struct {
-		archs []string
-		ok    bool
-		why   string
+		archs     []string
+		ok        bool
+		why       string
+		exclusive bool
 	}{
-		{cdna4(), has("TCC_EA0_RDREQ_128B") || has("TCC_EA0_RDREQ_DRAM_32B") || has("SQ_INSTS_VALU_MFMA_MOPS_F6F4"), "only gfx950 has these counters"},
-		{[]string{"gfx942"}, has("TCC_EA0_") && bubble, "TCC_BUBBLE counts 128-byte reads only on gfx94x"},
-		{oneDie(), has("TCC_EA_"), "gfx908 and gfx90a alone spell counters TCC_EA_"},
-		{cdna34(), has("TCC_EA0_"), "counters TCC_EA0_ are of gfx94x and gfx950"},
-		{rdna(), has("GL2C_") || has("SQC_LDS_") || has("GL1C_"), "counters GL2C_, GL1C_, SQC_LDS_ are of RDNA"},
-		{cdna(), has("TCC_") || has("TCP_TCC_") || has("TCP_TOTAL_"), "counters TCC_ and TCP_TCC_ are of CDNA"},
-		{cdna2up(), has("SQ_INSTS_MFMA") || has("SQ_VALU_MFMA_") || has("SQ_INSTS_VALU_MFMA_"), "MFMA counters are of gfx90a and later CDNA"},
-		{cdna(), has("SQ_ACTIVE_INST_") || has("SQ_BUSY_CU_") || has("SQ_LDS_"), "only CDNA has these SQ counters"},
-		{AllArchs(), true, "nothing tells the architecture: give --device, or the agent_info.csv beside the counters"},
+		{cdna4(), has("TCC_EA0_RDREQ_128B") || has("TCC_EA0_RDREQ_DRAM_32B") || has("SQ_INSTS_VALU_MFMA_MOPS_F6F4"), "only gfx950 has these counters", true},
+		{[]string{"gfx942"}, has("TCC_EA0_") && bubble, "TCC_BUBBLE counts 128-byte reads only on gfx94x", false},
+		{oneDie(), has("TCC_EA_"), "gfx908 and gfx90a alone spell counters TCC_EA_", false},
+		{cdna34(), has("TCC_EA0_"), "counters TCC_EA0_ are of gfx94x and gfx950", false},
+		{rdna(), has("GL2C_") || has("SQC_LDS_") || has("GL1C_"), "counters GL2C_, GL1C_, SQC_LDS_ are of RDNA", false},
+		{cdna(), has("TCC_") || has("TCP_TCC_") || has("TCP_TOTAL_"), "counters TCC_ and TCP_TCC_ are of CDNA", false},
+		{cdna2up(), has("SQ_INSTS_MFMA") || has("SQ_VALU_MFMA_") || has("SQ_INSTS_VALU_MFMA_"), "MFMA counters are of gfx90a and later CDNA", false},
+		{cdna(), has("SQ_ACTIVE_INST_") || has("SQ_BUSY_CU_") || has("SQ_LDS_"), "only CDNA has these SQ counters", false},
+		{AllArchs(), true, "nothing tells the architecture: give --device, or the agent_info.csv beside the counters", false},
 	} {
 		if rule.ok {
-			m.Archs, m.ArchSource = rule.archs, "inferred: "+rule.why
-			return
+			out := capture.Counters{Why: rule.why, Exclusive: rule.exclusive}
+			for _, a := range rule.archs {
+				out.Archs = append(out.Archs, isa.Target(a))
+			}
+			return out
 		}
 	}
-}
-
-// defaults fills in what the architecture alone decides.
-func (m *Machine) defaults() {
-	if len(m.Archs) != 1 {
-		return
-	}
-	arch, err := gpu.ArchByName(m.Archs[0])
-	if err != nil {
-		m.Notes = append(m.Notes, err.Error())
-		return
-	}
-	set := func(name string, v int, why string) {
-		if _, known := m.Facts[name]; !known && v > 0 {
-			m.Facts[name] = Fact{float64(v), why}
-		}
-	}
-	if found, err := gpu.FindDevices(arch.Name); err == nil {
-		m.agree(found.Devices, "all known "+arch.Name)
-	}
-	set("SIMD", arch.CU.SIMDs, "architecture")
-	set("LDS_BANKS", arch.LDSWriteBytes/4, "architecture")
-	if xcc, ok := m.Facts["XCC"]; ok {
-		// 16 L2 channels a die; a partition has those of its own dies.
-		set("L2_CHANNELS", arch.L2ChannelsPerDie*int(xcc.Value), "architecture x dies")
-	}
+	return capture.Counters{}
 }
 
 // measured keeps the memory bandwidth of a roofline.csv.

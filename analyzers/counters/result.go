@@ -19,6 +19,8 @@ type Result struct {
 // Kernel is one kernel on one kind of GPU in one run.
 type Kernel struct {
 	Name string `json:"name"`
+	// Symbol is there where the counters have a mangled name.
+	Symbol string `json:"symbol,omitempty"`
 	// Run is the path of the run, Machine the GPU.
 	Run     string   `json:"run"`
 	Machine *Machine `json:"machine"`

@@ -3,7 +3,6 @@ package counters
 import (
 	"fmt"
 	"slices"
-	"strings"
 )
 
 // checkWaves counts dispatches whose SQ_WAVES is not what grid and workgroup
@@ -15,24 +14,14 @@ func (b *builder) checkWaves(g *group, d *dispatch) {
 		return
 	}
 	i, has := slices.BinarySearch(d.counters, n)
-	wave := waveSize(g.machine.Archs)
-	if !has || wave == 0 {
+	wave := int64(g.machine.GPU.Wave)
+	if !has || wave == 0 || g.machine.GPU.WaveOpen {
 		return
 	}
 	g.waveSeen++
 	if d.values[i] != float64(d.grid/d.workgroup)*float64((d.workgroup+wave-1)/wave) {
 		g.waveWrong++
 	}
-}
-
-// waveSize is 64 on gfx9; RDNA runs both sizes and counters do not tell which.
-func waveSize(archs []string) int64 {
-	for _, a := range archs {
-		if !strings.HasPrefix(a, "gfx9") {
-			return 0
-		}
-	}
-	return 64
 }
 
 // slack is how far sums that come from different passes may lie apart.

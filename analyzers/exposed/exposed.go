@@ -7,6 +7,7 @@ import (
 
 	"github.com/rocanalyze/rocanalyze/analyzers/replay"
 	"github.com/rocanalyze/rocanalyze/pkg/analysis"
+	"github.com/rocanalyze/rocanalyze/pkg/capture"
 	"github.com/rocanalyze/rocanalyze/pkg/trace"
 )
 
@@ -121,13 +122,13 @@ func run(p *analysis.Pass, tt *trace.ThreadTrace) (*Split, error) {
 }
 
 // absent says why a trace's stalls cannot be split.
-func absent(tt *trace.ThreadTrace, r *replay.Replay) string {
+func absent(m *capture.Trace, r *replay.Replay) string {
 	switch {
 	case !r.HasWaves:
 		return "there are no wave files"
 	case r.NoCycles:
 		return "it was not asked for"
-	case tt.GfxMajor != 9:
+	case !m.IsGFX9():
 		return "latency includes execution on this generation, so that issue cycles are not known"
 	}
 	for i := range r.SIMDs {
@@ -139,7 +140,7 @@ func absent(tt *trace.ThreadTrace, r *replay.Replay) string {
 }
 
 func split(p *analysis.Pass, tt *trace.ThreadTrace, r *replay.Replay) (*Split, error) {
-	s := &Split{Absent: absent(tt, r)}
+	s := &Split{Absent: absent(p.Capture.Trace(tt), r)}
 	if s.Absent != "" {
 		return s, nil
 	}

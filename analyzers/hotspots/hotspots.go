@@ -15,6 +15,7 @@ import (
 	"github.com/rocanalyze/rocanalyze/analyzers/stalls"
 	"github.com/rocanalyze/rocanalyze/analyzers/trust"
 	"github.com/rocanalyze/rocanalyze/pkg/analysis"
+	"github.com/rocanalyze/rocanalyze/pkg/capture"
 	"github.com/rocanalyze/rocanalyze/pkg/trace"
 )
 
@@ -43,11 +44,12 @@ type builder struct {
 	kernel trace.Kernel
 	k      int
 
-	listing *code.Listing
-	replay  *replay.Replay
-	stalls  *stalls.Breakdown
-	trust   *trust.Kernel
-	split   *exposed.Split
+	resolved *capture.Trace
+	listing  *code.Listing
+	replay   *replay.Replay
+	stalls   *stalls.Breakdown
+	trust    *trust.Kernel
+	split    *exposed.Split
 
 	// counted are the sums that percentages are of.
 	counted trace.Counts
@@ -61,16 +63,16 @@ func run(p *analysis.Pass) (*Result, error) {
 	res := &Result{Kernels: []Kernel{}}
 	for _, tt := range p.Trace.ThreadTraces {
 		if len(tt.Code) == 0 {
-			res.Empty = append(res.Empty, EmptyTrace{Path: tt.Path, Why: "no instruction was decoded", Occupancy: occupancyOf(tt)})
+			res.Empty = append(res.Empty, EmptyTrace{Path: tt.Path, Why: "no instruction was decoded", Occupancy: occupancyOf(tt, p.Capture.Trace(tt).Machine)})
 			continue
 		}
 		var kernels []Kernel
 		for k, kn := range tt.Kernels {
-			if !p.Selects(kn.Symbol, kn.Demangled) {
+			if !p.Selects(p.Capture.Trace(tt).Kernels[k].Names) {
 				continue
 			}
 			b := &builder{
-				p: p, tt: tt, kernel: kn, k: k, listing: code.Analyzer.Of(p, tt),
+				p: p, tt: tt, resolved: p.Capture.Trace(tt), kernel: kn, k: k, listing: code.Analyzer.Of(p, tt),
 				replay: replay.Analyzer.Of(p, tt), stalls: stalls.Analyzer.Of(p, tt), trust: &trust.Analyzer.Of(p, tt).Kernels[k],
 				split: exposed.Analyzer.Of(p, tt),
 			}
@@ -111,7 +113,7 @@ func (b *builder) build() Kernel {
 	b.cost = b.costOf(b.allRows()...)
 	cov := b.listing.Coverage(b.tt, b.k)
 	k := Kernel{
-		Name: b.kernel.Name(), Symbol: b.kernel.Symbol, Path: b.tt.Path, Dispatch: b.tt.DispatchID,
+		Name: b.resolved.Kernels[b.k].Names.Shown(), Symbol: b.kernel.Symbol, Path: b.tt.Path, Dispatch: b.tt.DispatchID,
 		Schema: b.tt.Schema, Flavour: b.tt.Flavour.String(), Arch: b.listing.Arch,
 		Totals: totals(all), Counted: totals(b.counted), Waiting: b.waiting(),
 		Coverage:   Coverage{cov, cov.ExecutedPct()},
@@ -171,25 +173,11 @@ func (b *builder) waves(all trace.Counts) *Waves {
 		w.NoWorkStallPct = value(ratioPct(idle, all.StallCycles))
 	}
 	if c := b.trust.Companion; c != nil {
-		if n, ok := c.WavesInDispatch(b.waveSize()); ok {
+		if n, ok := c.WavesInDispatch(int64(b.resolved.Wave)); ok {
 			w.InDispatch = &n
 		}
 	}
 	return w
-}
-
-// waveSize is 64 on gfx9; later generations have both sizes and the trace
-// does not tell which, so that the agent table's is taken, else none.
-func (b *builder) waveSize() int64 {
-	if b.tt.GfxMajor == 9 || b.listing.Arch.ParseTarget().Generation() == 9 {
-		return 64
-	}
-	for _, a := range b.tt.Agents {
-		if a.WaveSize != nil {
-			return *a.WaveSize
-		}
-	}
-	return 0
 }
 
 func (b *builder) launch() *Launch {

@@ -5,11 +5,12 @@ import (
 	"slices"
 
 	"github.com/rocanalyze/rocanalyze/analyzers/replay"
+	"github.com/rocanalyze/rocanalyze/pkg/capture"
 	"github.com/rocanalyze/rocanalyze/pkg/trace"
 )
 
 func (b *builder) machine() Machine {
-	m := Machine{Occupancy: occupancyOf(b.tt), SIMDs: len(b.replay.SIMDs), Counters: counters(b.tt)}
+	m := Machine{Occupancy: occupancyOf(b.tt, b.resolved.Machine), SIMDs: len(b.replay.SIMDs), Counters: counters(b.tt)}
 	for _, s := range b.replay.SIMDs {
 		if !slices.Contains(m.Engines, s.SE) {
 			m.Engines = append(m.Engines, s.SE)
@@ -86,7 +87,7 @@ func clockMHz(c *trace.Clocks) *float64 {
 	return &mhz
 }
 
-func occupancyOf(tt *trace.ThreadTrace) *Occupancy {
+func occupancyOf(tt *trace.ThreadTrace, m *capture.Machine) *Occupancy {
 	o := tt.Occupancy
 	if o == nil {
 		return nil
@@ -109,7 +110,7 @@ func occupancyOf(tt *trace.ThreadTrace) *Occupancy {
 		mean := float64(wave) / float64(simd)
 		out.MeanWavesPerSIMD = &mean
 	}
-	out.CUsTotal = tracedCUs(tt, len(o.Engines))
+	out.CUsTotal = tracedCUs(m, len(o.Engines))
 	if out.CUsTotal != nil {
 		pct := 100 * float64(out.CUsHeld) / *out.CUsTotal
 		if out.CUsHeld <= int(math.Ceil(*out.CUsTotal)) {
@@ -122,10 +123,10 @@ func occupancyOf(tt *trace.ThreadTrace) *Occupancy {
 
 // tracedCUs is the mean number of compute units of n engines: the device's,
 // over its engines (304 CUs on 32 engines are 9.5: some have 10, some 9). It
-// is nil when the agent tables do not say it, or disagree.
-func tracedCUs(tt *trace.ThreadTrace, n int) *float64 {
+// is nil when the agents that it can be do not say it, or disagree.
+func tracedCUs(m *capture.Machine, n int) *float64 {
 	var total *float64
-	for _, a := range tt.Agents {
+	for _, a := range m.Agents {
 		if a.CUs == nil || a.Engines == nil || *a.CUs <= 0 || *a.Engines <= 0 || n == 0 {
 			continue
 		}
@@ -154,7 +155,7 @@ func (b *builder) utilisation() *Utilisation {
 		windows += s.Last - s.First
 	}
 	switch {
-	case b.tt.GfxMajor != 9:
+	case !b.resolved.IsGFX9():
 		u.Absent = append(u.Absent, "issue utilisation: latency includes execution on this generation, so that issue cycles are not known")
 	case b.replay.TooLong:
 		u.Absent = append(u.Absent, "issue utilisation: the trace covers too many cycles to count them")

@@ -8,6 +8,7 @@ import (
 	"strings"
 
 	"github.com/rocanalyze/rocanalyze/pkg/analysis"
+	"github.com/rocanalyze/rocanalyze/pkg/capture"
 	"github.com/rocanalyze/rocanalyze/pkg/stats"
 	"github.com/rocanalyze/rocanalyze/pkg/trace"
 )
@@ -82,14 +83,16 @@ type runBuilder struct {
 	run     *trace.Run
 	window  window
 	kernels map[int64]*trace.RunKernel
+	names   map[int64]capture.Names
 	agents  map[int64]agentKey
 }
 
 // run folds one run.
 func (b *builder) run(i int, r *trace.Run) error {
-	rb := &runBuilder{b: b, number: i + 1, run: r, kernels: map[int64]*trace.RunKernel{}, agents: map[int64]agentKey{}}
+	rb := &runBuilder{b: b, number: i + 1, run: r, kernels: map[int64]*trace.RunKernel{}, names: map[int64]capture.Names{}, agents: map[int64]agentKey{}}
 	for k := range r.Kernels {
 		rb.kernels[r.Kernels[k].ID] = &r.Kernels[k]
+		rb.names[r.Kernels[k].ID] = capture.NamesOf(r.Kernels[k].Symbol, r.Kernels[k].Name)
 	}
 	for _, a := range r.Agents {
 		rb.agents[a.NodeID] = agentKey{r.Process.Host, a.NodeID, a.Gfx, a.Product}
@@ -122,7 +125,7 @@ func (r *runBuilder) kernel(id int64) kernelKey {
 		}
 		return kernelKey{name, trace.Absent, trace.Absent, trace.Absent, trace.Absent}
 	}
-	return kernelKey{k.Name, orAbsent(k.VGPRs), orAbsent(k.AccumVGPRs), orAbsent(k.SGPRs), orAbsent(k.StaticLDSBytes)}
+	return kernelKey{r.names[id].Shown(), orAbsent(k.VGPRs), orAbsent(k.AccumVGPRs), orAbsent(k.SGPRs), orAbsent(k.StaticLDSBytes)}
 }
 
 func orAbsent(p *int64) int64 {
@@ -145,11 +148,11 @@ func shapeOf(l launch) shapeKey { return shapeKey{l.workgroup, l.grid, l.lds, l.
 // selected.
 func (r *runBuilder) rowOf(l launch) (key rowKey, ok bool) {
 	kernel := r.kernel(l.kernel)
-	symbol := ""
-	if k := r.kernels[l.kernel]; k != nil {
-		symbol = k.Symbol
+	names, ok := r.names[l.kernel]
+	if !ok {
+		names.Display = kernel.name
 	}
-	if !r.b.p.Selects(kernel.name, symbol) {
+	if !r.b.p.Selects(names) {
 		return key, false
 	}
 	switch r.b.by {
@@ -233,8 +236,8 @@ func (r *runBuilder) addLaunch(l launch, s *sums, strays *[2]int64) {
 	}
 	row := r.b.row(key)
 	row.Merge(&s.Moments)
-	if k := r.kernels[l.kernel]; k != nil && (row.symbol == "" || k.Symbol < row.symbol) {
-		row.symbol = k.Symbol
+	if n, ok := r.names[l.kernel]; ok && (row.symbol == "" || n.Symbol < row.symbol) {
+		row.symbol = n.Symbol
 	}
 	row.kernels[r.kernel(l.kernel)] = true
 	row.runs[r.number] = true

@@ -7,6 +7,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/rocanalyze/rocanalyze/pkg/capture"
 	"github.com/rocanalyze/rocanalyze/pkg/stats"
 	"github.com/rocanalyze/rocanalyze/pkg/trace"
 )
@@ -23,9 +24,9 @@ func (b *builder) stats(t *trace.KernelStats) {
 		run.Rows += row.Calls
 		run.Calls += row.Calls
 		run.TotalNs += row.TotalNs
-		if b.by == "kernel" && b.p.Selects(row.Name) {
-			key := rowKey{kernel: kernelKey{row.Name, trace.Absent, trace.Absent, trace.Absent, int64(-1 - len(b.res.Runs))}}
-			b.row(key).table = row
+		if names := capture.NamesOf("", row.Name); b.by == "kernel" && b.p.Selects(names) {
+			key := rowKey{kernel: kernelKey{names.Shown(), trace.Absent, trace.Absent, trace.Absent, int64(-1 - len(b.res.Runs))}}
+			b.row(key).table, b.row(key).symbol = row, names.Symbol
 		}
 	}
 	if b.windowed() {

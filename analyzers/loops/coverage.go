@@ -138,7 +138,7 @@ func (b *builder) ideal(l int, rows []int) *Ideal {
 		return nil
 	}
 	id := &Ideal{SIMDCycles: t.All}
-	a, err := gpu.ArchByName(string(b.listing.Arch.Target))
+	a, err := b.machine.GPU()
 	known := err == nil
 	w, unsized := b.work(rows, a, known)
 	id.unit("vector ALU", w.vector, "4 cycles per vector instruction that is no matrix instruction")
@@ -206,7 +206,7 @@ func (b *builder) computeUnits() int {
 func (b *builder) work(rows []int, a gpu.Arch, known bool) (w work, unsized int64) {
 	for _, row := range rows {
 		in, n := &b.insts[row], b.hits(row)
-		bytes := float64(n) * float64(b.waveLanes()) * float64(in.BytesPerLane)
+		bytes := float64(n) * float64(b.machine.Wave) * float64(in.BytesPerLane)
 		switch in.Class {
 		case isa.VALU, isa.Trans:
 			w.vector += waveIssueCycles * float64(n)

@@ -14,6 +14,7 @@ import (
 	"github.com/rocanalyze/rocanalyze/analyzers/replay"
 	"github.com/rocanalyze/rocanalyze/analyzers/stalls"
 	"github.com/rocanalyze/rocanalyze/pkg/analysis"
+	"github.com/rocanalyze/rocanalyze/pkg/capture"
 	"github.com/rocanalyze/rocanalyze/pkg/finding"
 	"github.com/rocanalyze/rocanalyze/pkg/isa"
 	"github.com/rocanalyze/rocanalyze/pkg/rule"
@@ -48,6 +49,7 @@ type builder struct {
 	kernel trace.Kernel
 	k      int
 
+	machine *capture.Trace
 	listing *code.Listing
 	insts   []isa.Inst
 	flow    *flow.Flow
@@ -65,12 +67,12 @@ func run(p *analysis.Pass) (*Result, error) {
 			continue
 		}
 		for k, kn := range tt.Kernels {
-			if !p.Selects(kn.Symbol, kn.Demangled) {
+			if !p.Selects(p.Capture.Trace(tt).Kernels[k].Names) {
 				continue
 			}
 			listing := code.Analyzer.Of(p, tt)
 			b := &builder{
-				p: p, tt: tt, kernel: kn, k: k, listing: listing, insts: listing.Insts, flow: flow.Analyzer.Of(p, tt),
+				p: p, tt: tt, machine: p.Capture.Trace(tt), kernel: kn, k: k, listing: listing, insts: listing.Insts, flow: flow.Analyzer.Of(p, tt),
 				replay: replay.Analyzer.Of(p, tt), split: exposed.Analyzer.Of(p, tt), stalls: stalls.Analyzer.Of(p, tt),
 			}
 			x := b.build()
@@ -84,7 +86,7 @@ func run(p *analysis.Pass) (*Result, error) {
 func (b *builder) build() Kernel {
 	all := b.sum(b.rows())
 	k := Kernel{
-		Name: b.kernel.Name(), Symbol: b.kernel.Symbol, Path: b.tt.Path, Dispatch: b.tt.DispatchID, Arch: b.listing.Arch,
+		Name: b.machine.Kernels[b.k].Names.Shown(), Symbol: b.kernel.Symbol, Path: b.tt.Path, Dispatch: b.tt.DispatchID, Arch: b.listing.Arch,
 		Waves: b.waves(), FilesMissing: b.replay.Report.Missing, FilesDamaged: b.replay.Report.Damaged,
 		LatencyCycles: all.LatencyCycles, StallCycles: all.StallCycles,
 		ExposedAbsent: b.split.Absent, Loops: []Loop{},
@@ -284,17 +286,9 @@ func (b *builder) perIteration(rows []int, s sums, iterations int64) (PerIterati
 	return per, mix
 }
 
-// waveLanes is the wave size, 0 where the trace does not tell: gfx9 has 64.
-func (b *builder) waveLanes() int {
-	if b.tt.GfxMajor == 9 {
-		return 64
-	}
-	return 0
-}
-
 // bytes sums what one wave moves per iteration.
 func (b *builder) bytes(rows []int, iterations float64) *Bytes {
-	lanes := float64(b.waveLanes())
+	lanes := float64(b.machine.Wave)
 	if lanes == 0 {
 		return nil
 	}

@@ -33,8 +33,8 @@ func (b *builder) registers() *Registers {
 			r.ByInstruction = append(r.ByInstruction, AliveAt{in.Line, a.VGPRs, a.AGPRs, in.Text})
 		}
 	}
-	a, err := gpu.ArchByName(string(b.listing.Arch.Target))
-	if err != nil || a.Wave64.PerSIMD == 0 || b.waveLanes() != 64 {
+	a, err := b.machine.GPU()
+	if err != nil || a.Wave64.PerSIMD == 0 || b.machine.Wave != 64 {
 		return r
 	}
 	waves := wavesWith(a, named.VGPRs, named.AGPRs)

@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"github.com/rocanalyze/rocanalyze/pkg/analysis"
+	"github.com/rocanalyze/rocanalyze/pkg/capture"
 	"github.com/rocanalyze/rocanalyze/pkg/finding"
 	"github.com/rocanalyze/rocanalyze/pkg/gpu"
 	"github.com/rocanalyze/rocanalyze/pkg/trace"
@@ -21,7 +22,7 @@ func (b *builder) add(s *subject) error {
 	}
 	if s.unknown == "" {
 		if err := b.compute(s); err != nil {
-			if s.k.Source.Kind == kindFlags {
+			if s.k.Source.Kind == capture.KindFlags {
 				return err
 			}
 			s.unknown = err.Error()

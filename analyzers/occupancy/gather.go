@@ -5,34 +5,32 @@ import (
 	"fmt"
 	"math"
 	"slices"
-	"strings"
 
 	"github.com/rocanalyze/rocanalyze/analyzers/code"
 	"github.com/rocanalyze/rocanalyze/analyzers/trust"
 	"github.com/rocanalyze/rocanalyze/pkg/analysis"
+	"github.com/rocanalyze/rocanalyze/pkg/capture"
 	"github.com/rocanalyze/rocanalyze/pkg/gpu"
 	"github.com/rocanalyze/rocanalyze/pkg/trace"
 )
 
 // builder collects kernels from all sources.
 type builder struct {
-	p    *analysis.Pass
-	res  *Result
-	flag machine
-	// decided maps a capture to its place in res.Captures.
-	decided map[capture]int
+	p   *analysis.Pass
+	res *Result
+	// decided maps a source to its place in res.Captures.
+	decided map[decision]int
 	// joined are kernels of code objects that a capture's kernel was found to be.
 	joined map[*trace.CodeKernel]bool
-	// noGPU is the first source whose GPU is not known.
-	noGPU error
 }
 
-type capture struct{ path, arch string }
+type decision struct{ path, arch string }
 
 // subject is one kernel on its way into the result.
 type subject struct {
-	k Kernel
-	m machine
+	k     Kernel
+	names capture.Names
+	m     machine
 	// alloc is what hardware allocates, need what the kernel itself uses, nil
 	// when that is not known apart. exact is set when need is the compiler's
 	// own count; otherwise it is what the code names, which is the least.
@@ -48,14 +46,14 @@ type subject struct {
 	scratched    scratched
 }
 
-func newSubject(kind, path, name, symbol string, m machine) *subject {
-	s := &subject{m: m}
+func newSubject(kind, path string, names capture.Names, m machine) *subject {
+	s := &subject{m: m, names: names}
 	s.k = Kernel{
-		Name: name, Symbol: symbol, Source: Source{Kind: kind, Path: path},
+		Name: names.Shown(), Symbol: names.Symbol, Source: Source{Kind: kind, Path: path},
 		Limiters: []string{}, Limits: map[string]Limit{}, NextStep: []Step{}, Notes: []gpu.Note{},
 	}
 	if m.known() {
-		s.k.Arch, s.k.ArchSource, s.k.Device, s.k.CUs = m.arch.Name, m.source, m.device, m.cus
+		s.k.Arch, s.k.ArchSource, s.k.Device, s.k.CUs = m.name, m.source, m.device, m.cus
 	}
 	return s
 }
@@ -66,10 +64,10 @@ func (s *subject) note(n gpu.Note) { s.k.Notes = append(s.k.Notes, n) }
 const nameGPU = "name the GPU with --device (MI300X) or --arch (gfx942)"
 
 // withoutGPU adds a kernel of which nothing can be computed.
-func (b *builder) withoutGPU(s *subject, path, why string) error {
-	s.unknown = why + ": " + nameGPU
-	if b.noGPU == nil {
-		b.noGPU = fmt.Errorf("%s: %s", path, s.unknown)
+func (b *builder) withoutGPU(s *subject, path string) error {
+	s.unknown = s.m.unknown
+	if b.res.NoGPU == "" {
+		b.res.NoGPU = path + ": " + s.unknown
 	}
 	return b.add(s)
 }
@@ -77,17 +75,16 @@ func (b *builder) withoutGPU(s *subject, path, why string) error {
 // threadTraces adds the kernels of dispatch directories.
 func (b *builder) threadTraces() error {
 	for _, tt := range b.p.Trace.ThreadTraces {
-		judged, listing := trust.Analyzer.Of(b.p, tt), code.Analyzer.Of(b.p, tt)
+		judged, resolved := trust.Analyzer.Of(b.p, tt), b.p.Capture.Trace(tt)
 		launched := slices.ContainsFunc(judged.Kernels, func(k trust.Kernel) bool { return k.Companion != nil })
 		for k := range tt.Kernels {
-			kn := &tt.Kernels[k]
 			companion := judged.Kernels[k].Companion
 			// Without a row of its own a symbol beside a launched kernel is a
 			// function that it calls.
-			if !b.p.Selects(kn.Symbol, kn.Demangled) || launched && companion == nil {
+			if !b.p.Selects(resolved.Kernels[k].Names) || launched && companion == nil {
 				continue
 			}
-			if err := b.traced(tt, k, companion, listing.Arch, listing.Registers[k]); err != nil {
+			if err := b.traced(tt, k, companion, resolved); err != nil {
 				return err
 			}
 		}
@@ -96,26 +93,15 @@ func (b *builder) threadTraces() error {
 }
 
 // traced adds one kernel of a thread trace.
-func (b *builder) traced(tt *trace.ThreadTrace, k int, c *trust.Companion, arch code.Arch, named code.Registers) error {
-	kn, id := &tt.Kernels[k], ""
-	if c != nil {
-		id = c.Launch.AgentID
-	}
-	m, err := b.machineFor(tt.Agents, id)
-	if err != nil {
-		return err
-	}
-	if !m.known() && arch.Target != "" {
-		if a, err := gpu.ArchByName(string(arch.Target)); err == nil {
-			m = machine{arch: a, source: "instructions"}
-		}
-	}
-	s := newSubject("thread_trace", tt.Path, kn.Name(), kn.Symbol, m)
+func (b *builder) traced(tt *trace.ThreadTrace, k int, c *trust.Companion, resolved *capture.Trace) error {
+	named := resolved.Kernels[k].Registers
+	m := b.machine(resolved.Machine, fmt.Sprintf("its code does not tell the GPU (%s)", resolved.Arch))
+	s := newSubject("thread_trace", tt.Path, resolved.Kernels[k].Names, m)
 	s.k.trace, s.k.kernel = tt, k
 	s.k.Registers.Named = &named
 	s.k.Observed = observedOf(tt)
 	if !m.known() {
-		return b.withoutGPU(s, tt.Path, fmt.Sprintf("its code does not tell the GPU (%s)", arch))
+		return b.withoutGPU(s, tt.Path)
 	}
 	total := namedTotal(m.arch, named)
 	if c == nil {
@@ -129,9 +115,6 @@ func (b *builder) traced(tt *trace.ThreadTrace, k int, c *trust.Companion, arch 
 		if !c.SameDispatch {
 			s.note(note("other_dispatch", "the launch is of another dispatch of the same kernel"))
 		}
-	}
-	if n, ok := b.flagIgnored(m); ok {
-		s.note(n)
 	}
 	b.metadata(s)
 	return b.add(s)
@@ -268,26 +251,35 @@ type kernelKey struct {
 }
 
 func (b *builder) launchTable(t *trace.LaunchTable) error {
+	var ids []string
+	for i := range t.Launches {
+		if id := t.Launches[i].AgentID; !slices.Contains(ids, id) {
+			ids = append(ids, id)
+		}
+	}
+	resolved, err := b.p.Capture.Launched(t.Path, t.Agents, ids)
+	if err != nil {
+		return err
+	}
 	byAgent := map[string]machine{}
+	for id, m := range resolved {
+		byAgent[id] = b.machine(m, "no agent_info.csv beside it tells the GPU")
+	}
+	selected := map[string]bool{}
 	groups := map[kernelKey][]trace.LaunchSum{}
 	machines := map[kernelKey]machine{}
 	var order []kernelKey
 	for _, l := range t.Launches {
-		m, ok := byAgent[l.AgentID]
-		if !ok {
-			var err error
-			if m, err = b.machineFor(t.Agents, l.AgentID); err != nil {
-				return err
-			}
-			byAgent[l.AgentID] = m
+		k := keyOf(&l, byAgent[l.AgentID])
+		if _, known := selected[l.Kernel]; !known {
+			selected[l.Kernel] = b.p.Selects(capture.NamesOf("", l.Kernel))
 		}
-		if !b.p.Selects(l.Kernel) {
+		if !selected[l.Kernel] {
 			continue
 		}
-		k := keyOf(&l, m)
 		if groups[k] == nil {
 			order = append(order, k)
-			machines[k] = m
+			machines[k] = byAgent[l.AgentID]
 		}
 		groups[k] = append(groups[k], l)
 	}
@@ -302,7 +294,7 @@ func (b *builder) launchTable(t *trace.LaunchTable) error {
 
 func keyOf(l *trace.LaunchSum, m machine) kernelKey {
 	size, _ := l.WorkgroupSize()
-	k := kernelKey{name: l.Kernel, arch: m.arch.Name, cus: m.cus, size: size}
+	k := kernelKey{name: l.Kernel, arch: m.name, cus: m.cus, size: size}
 	for i, v := range [...]*int64{l.LDSBytes, l.ScratchBytes, l.VGPRs, l.AccumVGPRs, l.SGPRs} {
 		if k.counts[i] = -1; v != nil {
 			k.counts[i] = *v
@@ -329,15 +321,12 @@ func addNs(a, b int64) int64 {
 
 // launched adds one kernel of a kernel trace with all of its grids.
 func (b *builder) launched(t *trace.LaunchTable, m machine, ls []trace.LaunchSum) error {
-	s := newSubject(t.Kind, t.Path, ls[0].Kernel, "", m)
+	s := newSubject(t.Kind, t.Path, capture.NamesOf("", ls[0].Kernel), m)
 	if !m.known() {
-		return b.withoutGPU(s, t.Path, "no agent_info.csv beside it tells the GPU")
+		return b.withoutGPU(s, t.Path)
 	}
 	b.row(s, &ls[0].Launch, b.halved(t, m.arch), t.LDSDispatched)
 	s.grids = gridsOf(ls)
-	if n, ok := b.flagIgnored(m); ok {
-		s.note(n)
-	}
 	b.metadata(s)
 	return b.add(s)
 }
@@ -380,20 +369,10 @@ func (g *Grid) add(l *trace.LaunchSum) {
 // that a capture's kernel was joined with.
 func (b *builder) codeObjects() error {
 	for _, co := range b.p.Trace.CodeObjects {
-		m := b.flag
-		if a, err := gpu.ArchByName(co.Target); err == nil {
-			m = machine{arch: a, source: strings.ReplaceAll(co.Kind, "_", " ")}
-			if b.flag.arch.Name == a.Name {
-				m.device, m.cus = b.flag.device, b.flag.cus
-				m.source += ", " + b.flag.source
-			}
-			if co.Kind == kindFlags {
-				m.source = b.flag.source
-			}
-		}
+		m := b.compiledFor(co)
 		for i := range co.Kernels {
 			k := &co.Kernels[i]
-			if !b.p.Selects(k.Name, k.Symbol) || b.joined[k] {
+			if !b.p.Selects(capture.NamesOf(k.Symbol, k.Name)) || b.joined[k] {
 				continue
 			}
 			if err := b.compiled(co, k, m); err != nil {
@@ -404,16 +383,13 @@ func (b *builder) codeObjects() error {
 	return nil
 }
 
-// kindFlags is the Kind of a code object that the user described.
-const kindFlags = "flags"
-
 // compiled adds one kernel of a code object.
 func (b *builder) compiled(co *trace.CodeObject, k *trace.CodeKernel, m machine) error {
-	s := newSubject(co.Kind, co.Path, k.Name, k.Symbol, m)
+	s := newSubject(co.Kind, co.Path, capture.NamesOf(k.Symbol, k.Name), m)
 	if !m.known() {
-		return b.withoutGPU(s, co.Path, fmt.Sprintf("its target %q is no single known GPU", co.Target))
+		return b.withoutGPU(s, co.Path)
 	}
-	if co.Kind == kindFlags {
+	if co.Kind == capture.KindFlags {
 		s.k.Source.Path = ""
 	}
 	s.k.Registers = registersOf(k)
@@ -428,8 +404,8 @@ func (b *builder) compiled(co *trace.CodeObject, k *trace.CodeKernel, m machine)
 	if why := b.refused(k); why != "" {
 		s.unknown = why
 	}
-	if n, ok := b.flagIgnored(m); ok {
-		s.note(n)
+	if m.unused != "" {
+		s.note(note("device_flag_unused", "%s", m.unused))
 	}
 	b.compiledNotes(s, k)
 	return b.add(s)
@@ -454,7 +430,7 @@ func (b *builder) compiledNotes(s *subject, k *trace.CodeKernel) {
 	if k.MaxWorkgroup != nil && k.ReqWorkgroup == nil && b.p.Param(paramWorkgroup) == 0 {
 		s.note(note("largest_workgroup", "%d work-items are the most that it may be launched with (.max_flat_workgroup_size); --workgroup gives the real size", *k.MaxWorkgroup))
 	}
-	if s.k.Source.Kind != kindFlags && b.p.Param(paramLDS) < 0 {
+	if s.k.Source.Kind != capture.KindFlags && b.p.Param(paramLDS) < 0 {
 		s.note(note(gpu.NoteStaticLDS, "LDS is static; --lds gives the size with what is added at launch"))
 	}
 	if d := k.Descriptor; d != nil && d.DynamicVGPR != nil && *d.DynamicVGPR && b.p.Param(paramDynamic) == 0 {
@@ -568,7 +544,7 @@ func (b *builder) metadata(s *subject) {
 	from := ""
 	for _, co := range b.p.Trace.CodeObjects {
 		a, err := gpu.ArchByName(co.Target)
-		if err != nil || co.Kind == kindFlags || a.Name != s.m.arch.Name {
+		if err != nil || co.Kind == capture.KindFlags || a.Name != s.m.arch.Name {
 			continue
 		}
 		for i := range co.Kernels {
@@ -610,10 +586,7 @@ func (b *builder) metadata(s *subject) {
 
 // isKernel matches a captured kernel to one of a code object.
 func (s *subject) isKernel(k *trace.CodeKernel) bool {
-	same := false
-	for _, name := range []string{s.k.Symbol, s.k.Name} {
-		same = same || name != "" && (name == k.Name || name == k.Symbol)
-	}
+	same := s.names.Same(capture.NamesOf(k.Symbol, k.Name))
 	if !same || s.k.Registers.Columns == nil || k.Descriptor == nil || k.Descriptor.VGPRs == nil {
 		return same
 	}

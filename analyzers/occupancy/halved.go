@@ -46,7 +46,7 @@ func countsOf(ls []trace.LaunchSum) []gpu.Counts {
 }
 
 func (b *builder) decide(path string, a gpu.Arch, dispatches int64, counts []gpu.Counts) gpu.Halved {
-	key := capture{path, a.Name}
+	key := decision{path, a.Name}
 	if at, ok := b.decided[key]; ok {
 		return b.res.Captures[at].Halved
 	}

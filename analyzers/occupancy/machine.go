@@ -3,9 +3,8 @@ package occupancy
 import (
 	"fmt"
 	"path"
-	"strconv"
-	"strings"
 
+	"github.com/rocanalyze/rocanalyze/pkg/capture"
 	"github.com/rocanalyze/rocanalyze/pkg/gpu"
 	"github.com/rocanalyze/rocanalyze/pkg/trace"
 )
@@ -14,110 +13,61 @@ import (
 // architecture is unknown.
 type machine struct {
 	arch gpu.Arch
+	// name is the architecture's own name, where arch is that of its family.
+	name string
 	// device is a product's name, "" for none; cus is 0 when unknown.
 	device string
 	cus    int
 	// source says where this comes from.
 	source string
+	// unknown says why there is no architecture, unused that the GPU which the
+	// user named is another one.
+	unknown, unused string
 }
 
 func (m machine) known() bool { return m.arch.Name != "" }
 
-// machineOfFlag resolves what the user named: an architecture, or a device. A
-// name of several devices of one architecture gives the architecture.
-func machineOfFlag(name string) (machine, error) {
-	if name == "" {
-		return machine{}, nil
+// machine takes what the launch needs of a GPU of the capture; why says what
+// is missing where it is not known.
+func (b *builder) machine(m *capture.Machine, why string) machine {
+	out := machine{name: string(m.Arch.Target), source: path.Base(m.Arch.Source)}
+	var err error
+	switch out.arch, err = m.GPU(); {
+	case m.Arch.Target == "":
+		out.unknown = why + ": " + nameGPU
+	case err != nil:
+		out.unknown = err.Error()
 	}
-	if a, err := gpu.ArchByName(name); err == nil {
-		return machine{arch: a, source: "--arch"}, nil
+	if m.Device != nil && !m.Assumed {
+		out.device, out.cus = m.DeviceName(), m.Device.CUs
 	}
-	found, err := gpu.FindDevices(name)
-	if err != nil {
-		return machine{}, fmt.Errorf("--device: %w", err)
+	if m.Arch.Source == capture.SourceFlag {
+		out.source = b.flagName()
 	}
-	first := found.Devices[0]
-	for _, d := range found.Devices {
-		if d.Arch != first.Arch {
-			return machine{}, fmt.Errorf("--device %s names %s (%s) and %s (%s): name one of them", name, first.Name, first.Arch, d.Name, d.Arch)
-		}
-	}
-	a, err := gpu.ArchByName(first.Arch)
-	if err != nil {
-		return machine{}, err
-	}
-	m := machine{arch: a, source: "--device"}
-	if len(found.Devices) == 1 {
-		m.device, m.cus = first.Name, first.CUs
-	}
-	return m, nil
+	return out
 }
 
-// machineOfAgents finds the agent of a dispatch in an agent table: the one
-// that the row names, else what all GPUs of the table have in common.
-func machineOfAgents(agents []trace.Agent, id string) (machine, error) {
-	if a := agentOf(agents, id); a != nil {
-		return machineOfAgent(a)
+// compiledFor is the GPU of a code object. Nothing ran, so that another one
+// that the user named is no contradiction, but not used.
+func (b *builder) compiledFor(co *trace.CodeObject) machine {
+	m := b.machine(b.p.Capture.Compiled(co), fmt.Sprintf("its target %q is no single known GPU", co.Target))
+	named, err := gpu.ArchByName(string(b.p.Capture.NamedArch()))
+	switch {
+	case err != nil || !m.known() || m.source == b.flagName():
+	case named.Name == m.arch.Name:
+		m.source += ", " + b.flagName()
+	default:
+		m.unused = fmt.Sprintf("%s says %s: %s %s is not used", m.source, m.name, b.flagName(), b.p.Capture.Flag())
 	}
-	var common machine
-	for i := range agents {
-		m, err := machineOfAgent(&agents[i])
-		switch {
-		case err != nil:
-			return machine{}, err
-		case i == 0:
-			common = m
-		case m.arch.Name != common.arch.Name:
-			return machine{}, nil
-		case m.cus != common.cus:
-			common.cus, common.device = 0, ""
-		}
-	}
-	return common, nil
+	return m
 }
 
-// agentOf reads the Agent_Id column: "Agent 6" and "6" are node ids, "GPU 0"
-// counts the GPUs (rocprofv3 --agent-index).
-func agentOf(agents []trace.Agent, id string) *trace.Agent {
-	words := strings.Fields(id)
-	if len(words) == 0 {
-		return nil
+// flagName is the flag that gave the GPU.
+func (b *builder) flagName() string {
+	if _, err := gpu.ArchByName(b.p.Capture.Flag()); err == nil {
+		return "--arch"
 	}
-	n, err := strconv.ParseInt(words[len(words)-1], 10, 64)
-	if err != nil {
-		return nil
-	}
-	if strings.EqualFold(words[0], "GPU") && len(words) == 2 {
-		if n >= 0 && n < int64(len(agents)) {
-			return &agents[n]
-		}
-		return nil
-	}
-	for i := range agents {
-		if agents[i].NodeID == n {
-			return &agents[i]
-		}
-	}
-	return nil
-}
-
-func machineOfAgent(a *trace.Agent) (machine, error) {
-	where := fmt.Sprintf("%s, row %d", a.Origin.File, a.Origin.Row)
-	arch, err := gpu.ArchByName(a.Gfx)
-	if err != nil {
-		return machine{}, fmt.Errorf("%s: %w", where, err)
-	}
-	d, err := gpu.DeviceOf(gpu.Agent{
-		Gfx: a.Gfx, DeviceID: whole(a.DeviceID), Product: a.Product, CUs: whole(a.CUs), XCCs: whole(a.XCCs), MaxMHz: float64(whole(a.MaxClockMHz)),
-	})
-	if err != nil {
-		return machine{}, fmt.Errorf("%s: %w", where, err)
-	}
-	m := machine{arch: arch, cus: d.CUs, source: path.Base(a.Origin.File)}
-	if d.Name != arch.Name {
-		m.device = d.Name
-	}
-	return m, nil
+	return capture.SourceFlag
 }
 
 // maxFigure is far above any figure of an agent or a dispatch; what exceeds it
@@ -130,32 +80,6 @@ func whole(p *int64) int {
 		return 0
 	}
 	return int(*p)
-}
-
-// machineFor resolves the GPU of a capture: its agents, else the flag.
-func (b *builder) machineFor(agents []trace.Agent, id string) (machine, error) {
-	m, err := machineOfAgents(agents, id)
-	if err != nil {
-		if b.flag.known() {
-			return b.flag, nil
-		}
-		return machine{}, fmt.Errorf("%w; or name the GPU with --device or --arch", err)
-	}
-	switch {
-	case !m.known():
-		return b.flag, nil
-	case m.cus == 0 && b.flag.cus > 0 && b.flag.arch.Name == m.arch.Name:
-		m.cus, m.device = b.flag.cus, b.flag.device
-	}
-	return m, nil
-}
-
-// flagIgnored says that a capture's own GPU was taken instead of the named one.
-func (b *builder) flagIgnored(m machine) (gpu.Note, bool) {
-	if !b.flag.known() || b.flag.arch.Name == m.arch.Name {
-		return gpu.Note{}, false
-	}
-	return note("device_flag_unused", "%s says %s: %s %s is not used", m.source, m.arch.Name, b.flag.source, b.p.Device), true
 }
 
 func note(id gpu.NoteID, format string, args ...any) gpu.Note {

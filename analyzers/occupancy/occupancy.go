@@ -28,8 +28,6 @@ const (
 	paramDynamic   = "dynamic_vgpr_block"
 	paramLLVM      = "llvm_rule"
 	paramWhatIf    = "what_if"
-
-	paramUnknownGPU = "allow_unknown_gpu"
 )
 
 // Analyzer returns a *Result.
@@ -47,25 +45,18 @@ var Analyzer = analysis.New(analysis.Analyzer{
 		{Name: paramDynamic, Unit: "VGPRs", Doc: "block of dynamic VGPRs, 16 or 32; 0 is static VGPRs"},
 		{Name: paramLLVM, Doc: "1 adds the occupancy that LLVM 22 prints"},
 		{Name: paramWhatIf, Doc: "adds the curve over 1 VGPRs, 2 LDS, 3 workgroup size; 0 is none"},
-		{Name: paramUnknownGPU, Doc: "1 leaves kernels of unknown GPUs without an occupancy; 0 makes it an error when there are no others"},
 	},
 }, run)
 
 func run(p *analysis.Pass) (*Result, error) {
-	b := &builder{p: p, res: &Result{Kernels: []Kernel{}}, decided: map[capture]int{}, joined: map[*trace.CodeKernel]bool{}}
-	flag, err := machineOfFlag(p.Device)
-	if err != nil {
-		return nil, err
-	}
-	b.flag = flag
+	b := &builder{p: p, res: &Result{Kernels: []Kernel{}}, decided: map[decision]int{}, joined: map[*trace.CodeKernel]bool{}}
 	for _, gather := range []func() error{b.threadTraces, b.launchTables, b.codeObjects} {
 		if err := gather(); err != nil {
 			return nil, err
 		}
 	}
-	told := slices.ContainsFunc(b.res.Kernels, func(k Kernel) bool { return k.shape != nil })
-	if b.noGPU != nil && !told && b.p.Param(paramUnknownGPU) == 0 {
-		return nil, b.noGPU
+	if slices.ContainsFunc(b.res.Kernels, func(k Kernel) bool { return k.shape != nil }) {
+		b.res.NoGPU = ""
 	}
 	return b.res, nil
 }

@@ -13,6 +13,9 @@ type Result struct {
 	Kernels []Kernel `json:"kernels"`
 	// Captures say how the register counts of each kernel trace are read.
 	Captures []Capture `json:"captures,omitempty"`
+	// NoGPU names the first source whose GPU is not known, and what to give,
+	// where no kernel has an occupancy.
+	NoGPU string `json:"-"`
 }
 
 // Capture is the decision about one kernel trace and architecture.

@@ -6,6 +6,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/rocanalyze/rocanalyze/pkg/capture"
 	"github.com/rocanalyze/rocanalyze/pkg/finding"
 	"github.com/rocanalyze/rocanalyze/pkg/gpu"
 	"github.com/rocanalyze/rocanalyze/pkg/report"
@@ -273,7 +274,7 @@ func detail(i int, k *Kernel, v View) (report.Section, bool) {
 
 func sourceText(k *Kernel) string {
 	switch {
-	case k.Source.Kind == kindFlags:
+	case k.Source.Kind == capture.KindFlags:
 		return ""
 	case k.Source.Table != "" && k.Source.Table != k.Source.Path:
 		return fmt.Sprintf("%s; %s, row %d", k.Source.Path, path.Base(k.Source.Table), k.Source.Row)

@@ -8,6 +8,7 @@ import (
 	"strings"
 
 	"github.com/rocanalyze/rocanalyze/pkg/analysis"
+	"github.com/rocanalyze/rocanalyze/pkg/capture"
 	"github.com/rocanalyze/rocanalyze/pkg/finding"
 	"github.com/rocanalyze/rocanalyze/pkg/gpu"
 	"github.com/rocanalyze/rocanalyze/pkg/trace"
@@ -105,6 +106,9 @@ func show(in *view.Input) (*view.Shown, error) {
 	res := Analyzer.Of(in.Outcome)
 	if len(res.Kernels) == 0 {
 		return nil, nothing(in)
+	}
+	if res.NoGPU != "" {
+		return nil, errors.New(res.NoGPU)
 	}
 	findings := slices.DeleteFunc(in.Findings(), func(x finding.Finding) bool { return !Relevant(x) })
 	v := View{Top: in.Top(), Verbose: in.Verbose(), FullNames: in.FullNames(), LLVM: in.Flags.Is("llvm-rule"), WhatIf: in.Flags.Text("what-if") != ""}
@@ -257,5 +261,5 @@ func described(f view.Values, device string) *trace.CodeObject {
 	} else if m, err := gpu.FindDevices(target); err == nil {
 		target = m.Devices[0].Arch
 	}
-	return &trace.CodeObject{Path: flagsName, Kind: "flags", Target: target, Kernels: []trace.CodeKernel{k}}
+	return &trace.CodeObject{Path: flagsName, Kind: capture.KindFlags, Target: target, Kernels: []trace.CodeKernel{k}}
 }

@@ -7,6 +7,7 @@ import (
 
 	"github.com/rocanalyze/rocanalyze/analyzers/counters"
 	"github.com/rocanalyze/rocanalyze/analyzers/l2"
+	"github.com/rocanalyze/rocanalyze/pkg/capture"
 	"github.com/rocanalyze/rocanalyze/pkg/gpu"
 )
 
@@ -47,7 +48,7 @@ func (j *joiner) counterRuns() {
 				m.L2 = x
 			}
 		}
-		k := j.kernel(c.Name, "", Shape{})
+		k := j.kernel(capture.NamesOf(c.Symbol, c.Name), Shape{})
 		k.Counted = append(k.Counted, m)
 		k.Sources = append(k.Sources, Source{Kind: "counters", Path: c.Run})
 		if c.Machine != nil && k.Arch == "" {

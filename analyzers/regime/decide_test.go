@@ -6,6 +6,7 @@ import (
 	"testing"
 
 	"github.com/rocanalyze/rocanalyze/pkg/analysis"
+	"github.com/rocanalyze/rocanalyze/pkg/capture"
 	"github.com/rocanalyze/rocanalyze/pkg/gpu"
 )
 
@@ -99,27 +100,13 @@ func TestFlaggedFiguresAreNoFacts(t *testing.T) {
 	}
 }
 
-func TestShapesJoin(t *testing.T) {
-	for _, c := range []struct {
-		a, b Shape
-		want bool
-	}{
-		{Shape{Workgroup: 256, Grid: 1024}, Shape{}, true},
-		{Shape{Workgroup: 256, Grid: 1024}, Shape{Workgroup: 256, Grid: 1024}, true},
-		{Shape{Workgroup: 256, Grid: 1024}, Shape{Workgroup: 256, Grid: 2048}, false},
-		{Shape{Workgroup: 256}, Shape{Grid: 1024}, true},
-		{Shape{Workgroup: 64}, Shape{Workgroup: 256}, false},
-	} {
-		if got := c.a.fits(c.b); got != c.want || c.b.fits(c.a) != got {
-			t.Errorf("%+v and %+v: %v", c.a, c.b, got)
-		}
-	}
+func TestKernelsJoin(t *testing.T) {
 	j := &joiner{}
-	a := j.kernel("scale", "", Shape{Workgroup: 256, Grid: 1024})
-	if b := j.kernel("scale", "_Z5scalev", Shape{}); a != b || a.Symbol != "_Z5scalev" {
+	a := j.kernel(capture.NamesOf("", "scale"), Shape{Workgroup: 256, Grid: 1024})
+	if b := j.kernel(capture.NamesOf("_Z5scalev", "scale"), Shape{}); a != b || a.Symbol != "_Z5scalev" {
 		t.Errorf("one kernel is kept apart: %+v, %+v", a, b)
 	}
-	if b := j.kernel("other(int)", "_Z5scalev", Shape{Workgroup: 64}); a == b {
+	if b := j.kernel(capture.NamesOf("_Z5scalev", "scale()"), Shape{Workgroup: 64}); a == b {
 		t.Error("another workgroup size is joined")
 	}
 }
@@ -133,18 +120,5 @@ func TestHBMShare(t *testing.T) {
 	}
 	if _, _, ok := hbmShare(&gpu.Device{CUs: 304}, 2100); ok {
 		t.Error("a share of unknown memory")
-	}
-}
-
-func TestAssumedDevice(t *testing.T) {
-	d, how, assumed := deviceOf(nil, "", "gfx950")
-	if d == nil || !assumed || d.CUs != 256 || d.MemoryGBps != 8000 || !strings.Contains(how, "assumed") {
-		t.Errorf("gfx950: %+v, %q, %v", d, how, assumed)
-	}
-	if d, _, _ := deviceOf(nil, "", "gfx942"); d != nil {
-		t.Errorf("gfx942 devices differ, yet one is assumed: %+v", d)
-	}
-	if d, how, assumed := deviceOf(nil, "MI300X", "gfx942"); d == nil || assumed || how != "--device" {
-		t.Errorf("named device: %+v, %q, %v", d, how, assumed)
 	}
 }

@@ -10,6 +10,7 @@ import (
 	"github.com/rocanalyze/rocanalyze/analyzers/replay"
 	"github.com/rocanalyze/rocanalyze/analyzers/trust"
 	"github.com/rocanalyze/rocanalyze/pkg/analysis"
+	"github.com/rocanalyze/rocanalyze/pkg/capture"
 )
 
 // joiner gathers the captures of each kernel.
@@ -18,49 +19,29 @@ type joiner struct {
 	kernels []*Kernel
 }
 
-// kernel returns the joined kernel of a name and shape: the same name or
-// symbol, and no launch figure that both know and that differs.
-func (j *joiner) kernel(name, symbol string, s Shape) *Kernel {
-	if k := j.find(name, symbol, s); k != nil {
-		k.Shape.take(s)
+// kernel returns the joined kernel of a name and shape: the same kernel by its
+// names, and no launch figure that both know and that differs.
+func (j *joiner) kernel(names capture.Names, s Shape) *Kernel {
+	if k := j.find(names, s); k != nil {
+		k.Shape.Take(s)
 		if k.Symbol == "" {
-			k.Symbol = symbol
+			k.Symbol, k.Names.Symbol, k.Names.Demangled = names.Symbol, names.Symbol, names.Demangled
 		}
 		return k
 	}
-	k := &Kernel{Name: name, Symbol: symbol, Shape: s}
+	k := &Kernel{Name: names.Shown(), Symbol: names.Symbol, Names: names, Shape: s}
 	j.kernels = append(j.kernels, k)
 	return k
 }
 
 // find is kernel without making one; nil when there is none.
-func (j *joiner) find(name, symbol string, s Shape) *Kernel {
+func (j *joiner) find(names capture.Names, s Shape) *Kernel {
 	for _, k := range j.kernels {
-		if named(k, name, symbol) && k.Shape.fits(s) {
+		if k.Names.Same(names) && k.Shape.Fits(s) {
 			return k
 		}
 	}
 	return nil
-}
-
-func named(k *Kernel, name, symbol string) bool {
-	mine := []string{k.Name, k.Symbol}
-	return name != "" && slices.Contains(mine, name) || symbol != "" && slices.Contains(mine, symbol)
-}
-
-// fits reports whether two shapes can be of one launch.
-func (s Shape) fits(o Shape) bool {
-	agree := func(a, b int64) bool { return a == 0 || b == 0 || a == b }
-	return agree(s.Workgroup, o.Workgroup) && agree(s.Grid, o.Grid)
-}
-
-// take fills in what only o knows.
-func (s *Shape) take(o Shape) {
-	for _, f := range [][2]*int64{{&s.Workgroup, &o.Workgroup}, {&s.Grid, &o.Grid}, {&s.Workgroups, &o.Workgroups}} {
-		if *f[0] == 0 {
-			*f[0] = *f[1]
-		}
-	}
 }
 
 // threadTraces adds every kernel of every thread trace.
@@ -73,7 +54,8 @@ func (j *joiner) threadTraces() {
 				continue
 			}
 			m := &TraceMeasure{Trace: tt, Kernel: k, Hot: h, Occupancy: occ.Traced(tt, k), Gates: trust.Analyzer.Of(j.p, tt).Kernels[k].Gates}
-			m.Device, m.DeviceSource, m.Assumed = deviceOf(tt.Agents, j.p.Device, string(h.Arch.Target))
+			m.Resolved = j.p.Capture.Trace(tt)
+			m.Device, m.DeviceSource, m.Assumed = m.Resolved.Device, m.Resolved.DeviceSource, m.Resolved.Assumed
 			m.clock()
 			m.bytes(tt, code.Analyzer.Of(j.p, tt), replay.Analyzer.Of(j.p, tt))
 			m.fill()
@@ -98,14 +80,15 @@ func (j *joiner) launches() {
 		if o.Launch != nil {
 			s = Shape{Workgroup: product(o.Launch.Workgroup), Grid: product(o.Launch.WorkItems), Workgroups: o.Launch.Groups}
 		}
-		k := j.find(o.Name, o.Symbol, s)
+		names := capture.NamesOf(o.Symbol, o.Name)
+		k := j.find(names, s)
 		if k == nil && alone {
-			k = j.kernel(o.Name, o.Symbol, s)
+			k = j.kernel(names, s)
 		}
 		if k == nil || len(k.Traces) > 0 || k.Static != nil {
 			continue
 		}
-		k.Shape.take(s)
+		k.Shape.Take(s)
 		k.Static = o
 		k.Arch, k.Device = o.Arch, o.Device
 		k.Sources = append(k.Sources, Source{Kind: o.Source.Kind, Path: o.Source.Path})
@@ -141,7 +124,7 @@ func undecided(k *Kernel) int {
 
 func (j *joiner) addTrace(m *TraceMeasure) {
 	h := m.Hot
-	k := j.kernel(h.Name, h.Symbol, shapeOf(h.Launch))
+	k := j.kernel(m.Resolved.Kernels[m.Kernel].Names, shapeOf(h.Launch))
 	for i, o := range k.Traces {
 		if o.Hot.Path != h.Path {
 			continue

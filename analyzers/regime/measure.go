@@ -10,20 +10,6 @@ import (
 	"github.com/rocanalyze/rocanalyze/pkg/trace"
 )
 
-// lanesOf is the wave size: 64 on gfx9; later generations have two, and the
-// agent table's is taken, else 0.
-func lanesOf(tt *trace.ThreadTrace) float64 {
-	if tt.GfxMajor == 9 {
-		return 64
-	}
-	for i := range tt.Agents {
-		if n := whole(tt.Agents[i].WaveSize); n > 0 {
-			return float64(n)
-		}
-	}
-	return 0
-}
-
 // isVectorMemory says which instructions request bytes from memory.
 func isVectorMemory(c isa.Class) bool {
 	switch c {
@@ -43,9 +29,8 @@ type requested struct {
 	wideRead, otherLDS float64
 }
 
-func requestedBytes(tt *trace.ThreadTrace, kn trace.Kernel, l *code.Listing) requested {
+func requestedBytes(tt *trace.ThreadTrace, kn trace.Kernel, l *code.Listing, lanes float64) requested {
 	var r requested
-	lanes := lanesOf(tt)
 	for row := kn.First; row < kn.Last; row++ {
 		in := &l.Insts[row]
 		n := float64(tt.Code[row].Hits) * lanes * float64(in.BytesPerLane)
@@ -88,13 +73,13 @@ func windowCycles(simds []replay.SIMD) float64 {
 // gfx9.
 func (m *TraceMeasure) bytes(tt *trace.ThreadTrace, l *code.Listing, r *replay.Replay) {
 	window := windowCycles(r.SIMDs)
-	if window <= 0 || lanesOf(tt) == 0 {
+	if window <= 0 || m.Resolved.Wave == 0 {
 		return
 	}
-	req := requestedBytes(tt, tt.Kernels[m.Kernel], l)
+	req := requestedBytes(tt, tt.Kernels[m.Kernel], l, float64(m.Resolved.Wave))
 	m.RequestedBytes = &req.memory
 	m.dispatchRatio(req.memory)
-	if tt.GfxMajor != 9 {
+	if !m.Resolved.IsGFX9() {
 		return
 	}
 	m.BytesPerClockCU = new(req.memory / window)

@@ -67,7 +67,9 @@ func run(p *analysis.Pass) (*Result, error) {
 	j := &joiner{p: p}
 	j.threadTraces()
 	j.counterRuns()
-	j.runs()
+	if err := j.runs(); err != nil {
+		return nil, err
+	}
 	j.launches()
 	res := &Result{Kernels: []Kernel{}}
 	for _, k := range j.kernels {

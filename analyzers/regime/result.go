@@ -4,6 +4,7 @@ import (
 	"github.com/rocanalyze/rocanalyze/analyzers/hotspots"
 	"github.com/rocanalyze/rocanalyze/analyzers/occupancy"
 	"github.com/rocanalyze/rocanalyze/analyzers/trust"
+	"github.com/rocanalyze/rocanalyze/pkg/capture"
 	"github.com/rocanalyze/rocanalyze/pkg/finding"
 	"github.com/rocanalyze/rocanalyze/pkg/gpu"
 	"github.com/rocanalyze/rocanalyze/pkg/trace"
@@ -88,6 +89,9 @@ type Kernel struct {
 	// Time is there when the inputs hold a run's dispatches.
 	Time *Time `json:"time,omitempty"`
 
+	// Names are all names of the kernel.
+	Names capture.Names `json:"-"`
+
 	Traces  []*TraceMeasure   `json:"-"`
 	Counted []*CounterMeasure `json:"-"`
 	// Main is the trace that the verdict rests on.
@@ -97,11 +101,7 @@ type Kernel struct {
 }
 
 // Shape is a launch in work-items over all dimensions; 0 is unknown.
-type Shape struct {
-	Workgroup  int64 `json:"workgroup,omitempty"`
-	Grid       int64 `json:"grid_work_items,omitempty"`
-	Workgroups int64 `json:"workgroups,omitempty"`
-}
+type Shape = capture.Shape
 
 // Level is the use of one resource, in percent of its peak over the device.
 type Level struct {
@@ -158,7 +158,9 @@ type TraceMeasure struct {
 	// Trace is the thread trace, Kernel the index of the kernel in it.
 	Trace  *trace.ThreadTrace
 	Kernel int
-	Hot    *hotspots.Kernel
+	// Resolved says which GPU it is of.
+	Resolved *capture.Trace
+	Hot      *hotspots.Kernel
 	// Occupancy is nil where it could not be computed.
 	Occupancy *occupancy.Kernel
 	// Device is the GPU; DeviceSource says how it is known, Assumed that it

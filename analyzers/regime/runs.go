@@ -5,6 +5,8 @@ import (
 	"slices"
 
 	"github.com/rocanalyze/rocanalyze/analyzers/kernels"
+	"github.com/rocanalyze/rocanalyze/pkg/capture"
+	"github.com/rocanalyze/rocanalyze/pkg/trace"
 )
 
 // Time is a kernel's share of the GPU time of the runs.
@@ -25,11 +27,11 @@ type Time struct {
 // runs adds the kernels of databases and other lists of dispatches, by time. A
 // kernel trace beside a thread trace only gives the traced kernels their time,
 // and several of them, of different runs, not even that.
-func (j *joiner) runs() {
+func (j *joiner) runs() error {
 	res := kernels.Analyzer.Of(j.p)
 	whole := len(j.kernels) == 0 || slices.ContainsFunc(res.Runs, func(r kernels.Run) bool { return r.Kind != "kernel_trace" })
 	if !whole && len(res.Runs) > 1 {
-		return
+		return nil
 	}
 	before := 0.0
 	for i := range res.Kernels {
@@ -41,7 +43,7 @@ func (j *joiner) runs() {
 			continue
 		}
 		if k == nil {
-			k = j.kernel(r.Name, r.Symbol, shape)
+			k = j.kernel(capture.NamesOf(r.Symbol, r.Name), shape)
 		}
 		if k.Time == nil {
 			k.Time = &Time{}
@@ -57,21 +59,42 @@ func (j *joiner) runs() {
 		t.MeanNs = float64(t.TotalNs) / float64(max(t.Calls, 1))
 		t.MaxSpeedup = r.MaxSpeedup
 		if len(r.Agents) > 0 && k.Arch == "" {
-			k.Arch, k.Device = r.Agents[0].Gfx, r.Agents[0].Product
+			if err := j.ranOn(k, &r.Agents[0]); err != nil {
+				return err
+			}
 		}
 	}
+	return nil
+}
+
+// ranOn takes the GPU of a run's agent.
+func (j *joiner) ranOn(k *Kernel, a *kernels.AgentOf) error {
+	for _, r := range j.p.Trace.Runs {
+		if a.ID == nil || r.Process.Host != a.Host || !slices.ContainsFunc(r.Agents, func(x trace.Agent) bool { return x.NodeID == *a.ID }) {
+			continue
+		}
+		id := fmt.Sprint(*a.ID)
+		found, err := j.p.Capture.Launched(r.Path, r.Agents, []string{id})
+		if err != nil {
+			return err
+		}
+		k.Arch, k.Device = string(found[id].Arch.Target), found[id].DeviceName()
+		return nil
+	}
+	return nil
 }
 
 // anyShape finds a kernel of one of the shapes of a row.
 func (j *joiner) anyShape(r *kernels.Row) *Kernel {
+	names := capture.NamesOf(r.Symbol, r.Name)
 	for i := range r.Shapes {
 		s := &r.Shapes[i]
-		if k := j.find(r.Name, r.Symbol, Shape{Workgroup: product(s.Workgroup), Grid: product(s.Grid)}); k != nil {
+		if k := j.find(names, Shape{Workgroup: product(s.Workgroup), Grid: product(s.Grid)}); k != nil {
 			return k
 		}
 	}
 	if len(r.Shapes) == 0 {
-		return j.find(r.Name, r.Symbol, Shape{})
+		return j.find(names, Shape{})
 	}
 	return nil
 }

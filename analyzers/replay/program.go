@@ -6,6 +6,7 @@ import (
 
 	"github.com/rocanalyze/rocanalyze/analyzers/code"
 	"github.com/rocanalyze/rocanalyze/analyzers/flow"
+	"github.com/rocanalyze/rocanalyze/pkg/capture"
 	"github.com/rocanalyze/rocanalyze/pkg/isa"
 	"github.com/rocanalyze/rocanalyze/pkg/trace"
 )
@@ -39,12 +40,12 @@ type program struct {
 	keep    atomic.Int64 // records that may still be kept
 }
 
-func newProgram(tt *trace.ThreadTrace, l *code.Listing, fl *flow.Flow) *program {
+func newProgram(tt *trace.ThreadTrace, m *capture.Machine, l *code.Listing, fl *flow.Flow) *program {
 	p := &program{
 		ops: make([]op, len(tt.Code)), valu: make([]bool, len(tt.Code)), matrix: make([]int64, len(tt.Code)),
 		flow: fl, headOf: make([]int32, len(tt.Code)),
 		kernelOf: make([]int, len(tt.Code)), kernelLen: make([]int, len(tt.Kernels)),
-		comparesEdges: tt.GfxMajor == 9, listing: l,
+		comparesEdges: m.IsGFX9(), listing: l,
 	}
 	p.keep.Store(maxKept)
 	for i := range l.Insts {

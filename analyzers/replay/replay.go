@@ -198,7 +198,7 @@ func (r *Replay) Site(row int, all bool) *Site {
 }
 
 func run(p *analysis.Pass, tt *trace.ThreadTrace) (*Replay, error) {
-	prog := newProgram(tt, code.Analyzer.Of(p, tt), flow.Analyzer.Of(p, tt))
+	prog := newProgram(tt, p.Capture.Trace(tt).Machine, code.Analyzer.Of(p, tt), flow.Analyzer.Of(p, tt))
 	prog.noWorkPct = p.Param("no_work_code_pct")
 	prog.noWorkMax = int(p.Param("no_work_max_instructions"))
 	prog.noCycles = p.Param("cycles") == 0

@@ -9,6 +9,7 @@ import (
 	"github.com/rocanalyze/rocanalyze/analyzers/code"
 	"github.com/rocanalyze/rocanalyze/analyzers/regime"
 	"github.com/rocanalyze/rocanalyze/pkg/analysis"
+	"github.com/rocanalyze/rocanalyze/pkg/capture"
 	"github.com/rocanalyze/rocanalyze/pkg/gpu"
 )
 
@@ -106,9 +107,7 @@ type Level struct {
 func run(p *analysis.Pass) (*Result, error) {
 	b := &builder{p: p, res: &Result{Memory: []Roof{}, Math: []Roof{}, Points: []Point{}}}
 	verdicts := regime.Analyzer.Of(p)
-	if err := b.device(verdicts); err != nil {
-		return nil, err
-	}
+	b.device(verdicts)
 	b.roofs()
 	b.problem()
 	for i := range verdicts.Kernels {
@@ -127,45 +126,34 @@ type builder struct {
 	dev *gpu.Device
 }
 
-// device takes the user's device, else that of the captures.
-func (b *builder) device(v *regime.Result) error {
-	if b.p.Device != "" {
-		m, err := gpu.FindDevices(b.p.Device)
-		if err != nil {
-			return fmt.Errorf("--device: %w", err)
-		}
-		b.dev = &m.Devices[0]
-		b.res.DeviceSource = "--device"
-		if len(m.Devices) > 1 {
-			b.res.DeviceSource = fmt.Sprintf("--device %s: the first of %d devices", b.p.Device, len(m.Devices))
+// device takes that of the captures, in which the user's word is one piece of
+// evidence; without any, the user's.
+func (b *builder) device(v *regime.Result) {
+	take := func(d *gpu.Device, source string) {
+		if b.dev == nil && d != nil {
+			b.dev, b.res.Device, b.res.DeviceSource = d, d.Name, source
 		}
 	}
 	for i := range v.Kernels {
-		if b.dev != nil {
-			break
-		}
-		if m := v.Kernels[i].Main; m != nil && m.Device != nil {
-			b.dev, b.res.DeviceSource = m.Device, m.DeviceSource
+		if m := v.Kernels[i].Main; m != nil {
+			take(m.Device, m.DeviceSource)
 		}
 		for _, c := range v.Kernels[i].Counted {
-			if b.dev == nil && c.Counters.Machine != nil && c.Counters.Machine.Device != "" {
-				b.dev, b.res.DeviceSource = counted(c.Counters.Machine.Device), "counters of "+c.Counters.Run
+			m := c.Counters.Machine.GPU
+			source := "counters of " + c.Counters.Run
+			if m.DeviceSource == capture.SourceFlag {
+				source = capture.SourceFlag
 			}
+			take(m.Only(), source)
 		}
 	}
-	if b.dev != nil {
-		b.res.Device = b.dev.Name
+	named := b.p.Capture.Named()
+	switch {
+	case len(named) == 1:
+		take(&named[0], capture.SourceFlag)
+	case len(named) > 1 && len(v.Kernels) == 0:
+		take(&named[0], fmt.Sprintf("--device %s: the first of %d devices", b.p.Capture.Flag(), len(named)))
 	}
-	return nil
-}
-
-// counted finds the device that a counter run names.
-func counted(name string) *gpu.Device {
-	m, err := gpu.FindDevices(name)
-	if err != nil {
-		return nil
-	}
-	return &m.Devices[0]
 }
 
 // place puts a point under the roofs.

@@ -49,7 +49,6 @@ func product(in *view.Input) error {
 	case gemm == "" && len(in.Paths) == 0:
 		return errors.New("nothing to do: give a PATH with counters or a thread trace, or a product with --gemm M,N,K")
 	}
-	in.Set("occupancy.allow_unknown_gpu", 1)
 	if len(in.Paths) == 0 {
 		in.Trace = &trace.Trace{}
 	}

@@ -36,7 +36,7 @@ func traced(rows ...row) *trace.Trace {
 
 func adviseOn(t *testing.T, tr *trace.Trace) rules.Kernel {
 	t.Helper()
-	out, err := analysis.Run(t.Context(), tr, analysis.Options{Device: "gfx950", Params: map[string]float64{"occupancy.allow_unknown_gpu": 1}}, rules.Analyzer)
+	out, err := analysis.Run(t.Context(), tr, analysis.Options{Device: "gfx950"}, rules.Analyzer)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -121,7 +121,7 @@ func TestNamesAreQuoted(t *testing.T) {
 func TestSameNameTwice(t *testing.T) {
 	tr := traced(row{"s_endpgm", 0, 0, 0}, row{"global_load_dword v1, v0, s[2:3]", 4, 16, 0}, row{"s_waitcnt vmcnt(0)", 4, 4000, 4000}, row{"s_endpgm", 4, 16, 0})
 	tr.ThreadTraces[0].Kernels = []trace.Kernel{{Symbol: "k", First: 0, Last: 1}, {Symbol: "k", CodeObject: 2, First: 1, Last: 4}}
-	out, err := analysis.Run(t.Context(), tr, analysis.Options{Device: "gfx950", Params: map[string]float64{"occupancy.allow_unknown_gpu": 1}}, rules.Analyzer)
+	out, err := analysis.Run(t.Context(), tr, analysis.Options{Device: "gfx950"}, rules.Analyzer)
 	if err != nil {
 		t.Fatal(err)
 	}

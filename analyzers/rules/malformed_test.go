@@ -24,7 +24,7 @@ func TestMalformedCaptures(t *testing.T) {
 		if err != nil {
 			continue // not readable at all
 		}
-		out, err := analysis.Run(t.Context(), tr, analysis.Options{Params: map[string]float64{"occupancy.allow_unknown_gpu": 1}}, rules.Analyzer)
+		out, err := analysis.Run(t.Context(), tr, analysis.Options{}, rules.Analyzer)
 		if err != nil {
 			t.Errorf("%s: %v", dir, err)
 			continue

@@ -49,15 +49,15 @@ func (s *subject) judge() *Judgement {
 		}
 	}
 	for k := range j.Kernels {
-		kn := &s.tt.Kernels[k]
-		if !s.p.Selects(kn.Symbol, kn.Demangled) {
+		kn := &s.p.Capture.Trace(s.tt).Kernels[k]
+		if !s.p.Selects(kn.Names) {
 			continue
 		}
 		s.k, s.out = k, &j.Kernels[k]
-		s.row, s.why = s.companion()
+		s.out.Companion, s.row, s.why = kn.Companion, kn.Doubt, kn.Why
 		for i := range gates {
 			if g := &gates[i]; g.kernel {
-				for _, f := range g.check(s, kn.Name()) {
+				for _, f := range g.check(s, kn.Names.Shown()) {
 					s.out.fired(g.lowers, f)
 				}
 			}
@@ -194,7 +194,7 @@ func fewWaves(s *subject, _ rule.Values) []rule.Hit {
 	switch {
 	case float64(working) < limit:
 		why = fmt.Sprintf("only %s traced", count(int64(working), "working wave"))
-	case len(s.replay.SIMDs) == 1 && s.tt.GfxMajor == 9:
+	case len(s.replay.SIMDs) == 1 && s.p.Capture.Trace(s.tt).IsGFX9():
 		why = "all traced waves ran on one SIMD"
 	default:
 		return nil
@@ -325,7 +325,7 @@ func lostWaves(s *subject, _ rule.Values) []rule.Hit {
 			}
 		}
 	}
-	if started <= traced || s.tt.GfxMajor != 9 {
+	if started <= traced || !s.p.Capture.Trace(s.tt).IsGFX9() {
 		return nil // gfx10 and later trace one SIMD of the unit
 	}
 	lost := 100 * float64(started-traced) / float64(started)

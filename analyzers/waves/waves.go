@@ -115,9 +115,9 @@ func (b *builder) build() (Trace, error) {
 	}
 	t := Trace{Path: b.tt.Path, Dispatch: b.tt.DispatchID, Waves: int(all.lives.Count()), BarriersCut: all.cut}
 	t.FilesMissing, t.FilesDamaged = b.replay.Report.Missing, b.replay.Report.Damaged
-	for k, kn := range b.tt.Kernels {
+	for k, kn := range b.p.Capture.Trace(b.tt).Kernels {
 		if n := b.replay.Kernels[k].Waves; n[replay.Working]+n[replay.NoWork] > 0 {
-			t.Kernels = append(t.Kernels, kn.Name())
+			t.Kernels = append(t.Kernels, kn.Names.Shown())
 		}
 	}
 	t.Lifetime = spread(&all.lives)
@@ -215,7 +215,7 @@ func (b *builder) simd(s *replay.SIMD, f *folder) SIMD {
 	}
 	edges := f.edges[slotID{s.SE, s.CU, s.SIMD, 0}]
 	out.PeakResident, out.StartUpCycles, out.DrainCycles = residency(edges, s.First, s.Last)
-	if b.tt.GfxMajor == 9 && s.Cycles != nil {
+	if b.p.Capture.Trace(b.tt).IsGFX9() && s.Cycles != nil {
 		for i := range b.bins {
 			out.Issuing = append(out.Issuing, s.Cycles.IssuingIn(w.bin(i, b.bins)))
 		}

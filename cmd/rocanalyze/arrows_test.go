@@ -24,7 +24,7 @@ var arrows = map[string][]string{
 	"pkg/rule":     {"pkg/finding"},
 	"pkg/capture":  {"pkg/trace", "pkg/isa", "pkg/gpu"},
 	"pkg/analysis": {"pkg/capture", "pkg/rule", "pkg/finding", "pkg/trace"},
-	"pkg/view":     {"pkg/analysis", "pkg/report", "pkg/finding", "pkg/trace"},
+	"pkg/view":     {"pkg/analysis", "pkg/capture", "pkg/report", "pkg/finding", "pkg/trace"},
 	"pkg/ingest":   {"pkg/trace", "pkg/ingest"},
 	"analyzers":    {"analyzers", "pkg/analysis", "pkg/capture", "pkg/rule", "pkg/finding", "pkg/trace", "pkg/isa", "pkg/gpu", "pkg/stats", "pkg/report", "pkg/view"},
 	"fixtures":     {},

@@ -16,8 +16,8 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/rocanalyze/rocanalyze/pkg/analysis"
+	"github.com/rocanalyze/rocanalyze/pkg/capture"
 	"github.com/rocanalyze/rocanalyze/pkg/finding"
-	"github.com/rocanalyze/rocanalyze/pkg/gpu"
 	"github.com/rocanalyze/rocanalyze/pkg/report"
 	"github.com/rocanalyze/rocanalyze/pkg/trace"
 	views "github.com/rocanalyze/rocanalyze/pkg/view"
@@ -138,8 +138,8 @@ func (r *runner) prepare() (row int, err error) {
 		return 0, fmt.Errorf("no %s given: name %s (see 'rocanalyze %s --help')", what, r.c.Takes, r.c.Name())
 	}
 	if d := in.Flags.Text("device"); d != "" {
-		if _, err := gpu.FindDevices(d); err != nil {
-			return 0, fmt.Errorf("--device: %w", err)
+		if err := capture.CheckDevice(d); err != nil {
+			return 0, err
 		}
 	}
 	in.Options = analysis.Options{Device: in.Flags.Text("device"), Workers: runtime.GOMAXPROCS(0), Params: map[string]float64{}}

@@ -133,7 +133,6 @@ func (a *app) judge(ctx context.Context, paths []string, opts analysis.Options) 
 	if err != nil {
 		return nil, err
 	}
-	opts.Params["occupancy.allow_unknown_gpu"] = 1
 	out, err := analysis.Run(ctx, t, opts, rules.Analyzer)
 	if err != nil {
 		return nil, err

@@ -10,6 +10,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/rocanalyze/rocanalyze/pkg/capture"
 	"github.com/rocanalyze/rocanalyze/pkg/finding"
 	"github.com/rocanalyze/rocanalyze/pkg/rule"
 	"github.com/rocanalyze/rocanalyze/pkg/trace"
@@ -112,10 +113,10 @@ func (t PerTrace[T]) Of(r Results, tt *trace.ThreadTrace) T {
 type Pass struct {
 	Context context.Context
 	Trace   *trace.Trace
+	// Capture says which GPU and which kernel each part of Trace is of.
+	Capture *capture.Capture
 	// Kernel selects kernels by name; nil selects all.
 	Kernel *regexp.Regexp
-	// Device is a device or architecture that the user named; "" for none.
-	Device string
 	// Workers is the number of goroutines for heavy reading, at least 1.
 	Workers int
 
@@ -214,8 +215,8 @@ func (p *Pass) Note(notes ...trace.Note) {
 	}
 }
 
-// Selects reports whether the user's kernel selection, if any, takes one of
-// the given names.
-func (p *Pass) Selects(names ...string) bool {
-	return p.Kernel == nil || slices.ContainsFunc(names, p.Kernel.MatchString)
+// Selects reports whether the user's kernel selection, if any, takes one of a
+// kernel's names.
+func (p *Pass) Selects(n capture.Names) bool {
+	return p.Kernel == nil || p.Kernel.MatchString(n.Shown()) || slices.ContainsFunc(n.All(), p.Kernel.MatchString)
 }

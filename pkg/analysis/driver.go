@@ -8,13 +8,15 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/rocanalyze/rocanalyze/pkg/capture"
 	"github.com/rocanalyze/rocanalyze/pkg/finding"
 	"github.com/rocanalyze/rocanalyze/pkg/trace"
 )
 
 // Options are what a user may set for a run.
 type Options struct {
-	Kernel  *regexp.Regexp
+	Kernel *regexp.Regexp
+	// Device is a device or architecture that the user named; "" for none.
 	Device  string
 	Workers int
 	// Params maps ANALYZER.NAME or RULE.NAME to a value.
@@ -53,6 +55,10 @@ func Run(ctx context.Context, t *trace.Trace, opts Options, analyzers ...Require
 			return nil, err
 		}
 	}
+	resolved, err := capture.Resolve(t, opts.Device)
+	if err != nil {
+		return nil, err
+	}
 	out := &Outcome{results: map[*Analyzer]any{}}
 	for _, a := range order {
 		if lacks, ok := missing(a, t); ok {
@@ -60,7 +66,7 @@ func Run(ctx context.Context, t *trace.Trace, opts Options, analyzers ...Require
 			continue
 		}
 		p := &Pass{
-			Context: ctx, Trace: t, Kernel: opts.Kernel, Device: opts.Device, Workers: max(opts.Workers, 1),
+			Context: ctx, Trace: t, Capture: resolved, Kernel: opts.Kernel, Workers: max(opts.Workers, 1),
 			running: a, params: opts.Params, out: out,
 		}
 		res, err := a.run(p)

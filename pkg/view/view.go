@@ -12,6 +12,7 @@ import (
 	"strings"
 
 	"github.com/rocanalyze/rocanalyze/pkg/analysis"
+	"github.com/rocanalyze/rocanalyze/pkg/capture"
 	"github.com/rocanalyze/rocanalyze/pkg/finding"
 	"github.com/rocanalyze/rocanalyze/pkg/report"
 	"github.com/rocanalyze/rocanalyze/pkg/trace"
@@ -103,17 +104,17 @@ func (in *Input) KernelNames() []string {
 	}
 	for _, tt := range in.Trace.ThreadTraces {
 		for _, k := range tt.Kernels {
-			add(k.Name())
+			add(capture.TracedNames(k).Shown())
 		}
 	}
 	for _, lt := range in.Trace.LaunchTables {
 		for i := range lt.Launches {
-			add(lt.Launches[i].Kernel)
+			add(capture.NamesOf("", lt.Launches[i].Kernel).Shown())
 		}
 	}
 	for _, co := range in.Trace.CodeObjects {
 		for i := range co.Kernels {
-			add(co.Kernels[i].Name)
+			add(capture.NamesOf(co.Kernels[i].Symbol, co.Kernels[i].Name).Shown())
 		}
 	}
 	slices.Sort(names)

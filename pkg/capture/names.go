@@ -1,0 +1,121 @@
+package capture
+
+import (
+	"strings"
+
+	"github.com/ianlancetaylor/demangle"
+
+	"github.com/rocanalyze/rocanalyze/pkg/trace"
+)
+
+// Names are what one kernel is called. An empty one is not known.
+type Names struct {
+	// Symbol is the name in the code object, without ".kd"; mangled if the
+	// compiler mangled it.
+	Symbol string
+	// Demangled is the symbol as C++, where it is a mangled one.
+	Demangled string
+	// Display is the name that the source shows.
+	Display string
+}
+
+// NamesOf makes the names of a kernel of what a source calls it: a symbol, a
+// name to show, either of them mangled or with ".kd", either of them empty.
+func NamesOf(symbol, display string) Names {
+	n := Names{Symbol: trace.BareName(symbol), Display: trace.BareName(display)}
+	if isMangled(n.Display) {
+		if n.Symbol == "" {
+			n.Symbol = n.Display
+		}
+		n.Display = ""
+	}
+	n.Demangled = demangled(n.Symbol)
+	return n
+}
+
+// TracedNames are the names of a kernel of a thread trace.
+func TracedNames(k trace.Kernel) Names { return NamesOf(k.Symbol, k.Demangled) }
+
+// Shown is the name to show: that of the source where it is readable.
+func (n Names) Shown() string {
+	for _, s := range [...]string{n.Display, n.Demangled, n.Symbol} {
+		if s != "" {
+			return s
+		}
+	}
+	return trace.Kernel{}.Name()
+}
+
+// All lists the names that there are, for a user to select by.
+func (n Names) All() []string {
+	var out []string
+	for _, s := range [...]string{n.Symbol, n.Demangled, n.Display} {
+		if s != "" {
+			out = append(out, s)
+		}
+	}
+	return out
+}
+
+// Same reports whether two sources speak of one kernel: by symbol where both
+// are mangled, for display names may be cut short or lack parameters, else by
+// any name. Demanglers differ in their spaces.
+func (n Names) Same(o Names) bool {
+	if isMangled(n.Symbol) && isMangled(o.Symbol) {
+		return n.Symbol == o.Symbol
+	}
+	for _, a := range n.All() {
+		for _, b := range o.All() {
+			if a == b || spaceless(a) == spaceless(b) {
+				return true
+			}
+		}
+	}
+	return false
+}
+
+func spaceless(s string) string { return strings.ReplaceAll(s, " ", "") }
+
+func isMangled(name string) bool { return strings.HasPrefix(name, "_Z") }
+
+// maxMangled bounds the names that are demangled, maxDemangled (a power of two)
+// what they may become: substitutions make them grow exponentially.
+const (
+	maxMangled   = 1 << 14
+	maxDemangled = 16
+)
+
+// demangled is a mangled symbol as C++, "" for any other.
+func demangled(symbol string) string {
+	if !isMangled(symbol) || len(symbol) > maxMangled {
+		return ""
+	}
+	s, err := demangle.ToString(symbol, demangle.MaxLength(maxDemangled))
+	if err != nil {
+		return ""
+	}
+	return s
+}
+
+// Shape is a launch in work-items over all dimensions; 0 is unknown.
+type Shape struct {
+	Workgroup  int64 `json:"workgroup,omitempty"`
+	Grid       int64 `json:"grid_work_items,omitempty"`
+	Workgroups int64 `json:"workgroups,omitempty"`
+}
+
+// Fits reports whether two shapes can be of one launch: no figure that both
+// know differs.
+func (s Shape) Fits(o Shape) bool {
+	agree := func(a, b int64) bool { return a == 0 || b == 0 || a == b }
+	return agree(s.Workgroup, o.Workgroup) && agree(s.Grid, o.Grid)
+}
+
+// Take fills in what only o knows.
+func (s *Shape) Take(o Shape) {
+	for _, f := range [][2]*int64{{&s.Workgroup, &o.Workgroup}, {&s.Grid, &o.Grid}, {&s.Workgroups, &o.Workgroups}} {
+		if *f[0] == 0 {
+			*f[0] = *f[1]
+		}
+	}
+}
