@@ -287,11 +287,7 @@ func cases() map[string]pair {
 // ran runs diagnose's analyzers.
 func ran(t *testing.T, p pair, tr *trace.Trace) *analysis.Outcome {
 	t.Helper()
-	params := map[string]float64{"occupancy.allow_unknown_gpu": 1}
-	for name, v := range p.params {
-		params[name] = v
-	}
-	out, err := analysis.Run(t.Context(), tr, analysis.Options{Workers: 2, Device: p.device, Params: params}, rules.Analyzer)
+	out, err := analysis.Run(t.Context(), tr, analysis.Options{Workers: 2, Device: p.device, Params: p.params}, rules.Analyzer)
 	if err != nil {
 		t.Fatal(err)
 	}
