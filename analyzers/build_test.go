@@ -138,7 +138,32 @@ func table(a trace.Agent, launches ...trace.Launch) *trace.Trace {
 	for _, l := range launches {
 		t.Launches = append(t.Launches, trace.LaunchSum{Launch: l, Count: 1, Timed: 1, TotalNs: 100, MinNs: 100, MaxNs: 100})
 	}
-	return &trace.Trace{LaunchTables: []*trace.LaunchTable{t}}
+	return &trace.Trace{Runs: []*trace.Run{{Path: t.Path, Kind: t.Kind, Agents: t.Agents, Dispatches: summed{t}}}}
+}
+
+// summed is a source that gives the sums of its dispatches only.
+type summed struct{ table *trace.LaunchTable }
+
+func (s summed) Fold(_ context.Context, _ int, newFolder func() trace.DispatchFolder) (trace.DispatchReport, error) {
+	newFolder()
+	return trace.DispatchReport{Launches: s.table}, nil
+}
+
+// remarked are waves with a remark about one of their files.
+type remarked struct {
+	trace.WaveSource
+	note trace.Note
+}
+
+func (r remarked) Fold(ctx context.Context, workers int, newFolder func() trace.Folder) (trace.WaveReport, error) {
+	report, err := r.WaveSource.Fold(ctx, workers, newFolder)
+	report.Notes = append(report.Notes, r.note)
+	return report, err
+}
+
+// remark makes a remark about a file of a trace.
+func remark(tt *trace.ThreadTrace, level trace.Level) {
+	tt.Waves = remarked{tt.Waves, trace.Note{Level: level, File: tt.Path + "/x.json", Text: "odd"}}
 }
 
 // compiled is a code object for gfx942 with one kernel of 256 work-items.
@@ -189,7 +214,7 @@ func channels(factor float64) []string {
 // opened reads paths.
 func opened(t *testing.T, paths ...string) *trace.Trace {
 	t.Helper()
-	tr, err := ingest.Open(t.Context(), paths, ingest.Options{Kernels: true, Counters: true})
+	tr, err := ingest.Open(t.Context(), paths, ingest.Options{})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -253,12 +253,8 @@ func cases() map[string]pair {
 			func(tt *trace.ThreadTrace) { unmap(tt, 0) },
 			func(tt *trace.ThreadTrace) { unmap(tt, 1) }),
 		"damaged_input": spoiled(
-			func(tt *trace.ThreadTrace) {
-				tt.Notes = []trace.Note{{Level: trace.Damage, Place: "x.json", Text: "cut"}}
-			},
-			func(tt *trace.ThreadTrace) {
-				tt.Notes = []trace.Note{{Level: trace.Warning, Place: "x.json", Text: "odd"}}
-			}),
+			func(tt *trace.ThreadTrace) { remark(tt, trace.Damage) },
+			func(tt *trace.ThreadTrace) { remark(tt, trace.Warning) }),
 		"totals_mismatch": spoiled(
 			func(tt *trace.ThreadTrace) { tt.Code[2].StallCycles += 4 },
 			func(tt *trace.ThreadTrace) { keep(tt, 7) }),

@@ -4,7 +4,10 @@ import (
 	"cmp"
 	"context"
 	"fmt"
+	"hash/fnv"
+	"math"
 	"slices"
+	"strconv"
 	"strings"
 
 	"github.com/rocanalyze/rocanalyze/pkg/trace"
@@ -107,15 +110,29 @@ type collection struct {
 	spelled   map[string]string
 	fragments []*fragment
 	notes     []trace.Note
-	empty     bool
+	// empty is set when no source holds a dispatch, repeated when one holds
+	// those of another.
+	empty, repeated bool
 
 	// set and key are memory for signature.
 	set []int32
 	key []byte
 }
 
-// collect reads all sources of a run.
-func collect(ctx context.Context, run *trace.CounterRun, workers int) (*collection, error) {
+// origin is where counters are from.
+type origin struct{ file, guid, process string }
+
+// differs reports whether two sources are of different runs, as their
+// identities or processes say, where both have one.
+func (o origin) differs(p origin) bool {
+	_, err := strconv.ParseInt(o.process, 10, 64)
+	_, err2 := strconv.ParseInt(p.process, 10, 64)
+	return o.guid != "" && p.guid != "" && o.guid != p.guid || err == nil && err2 == nil && o.process != p.process
+}
+
+// collect reads all sources of a run. seen are the sources of all runs so far,
+// by what they hold: one that comes again counts once.
+func collect(ctx context.Context, run *trace.CounterRun, workers int, seen map[uint64]origin) (*collection, error) {
 	col := &collection{
 		kernels: newNames(), others: newNames(), counters: newNames(), spelled: map[string]string{}, empty: true,
 	}
@@ -131,11 +148,23 @@ func collect(ctx context.Context, run *trace.CounterRun, workers int) (*collecti
 		}
 		col.notes = append(col.notes, report.Notes...)
 		if err != nil {
-			col.notes = append(col.notes, trace.Note{Level: trace.Damage, Place: run.Path, Text: err.Error()})
+			file := cmp.Or(report.File, run.Path)
+			col.notes = append(col.notes, trace.Note{Level: trace.Damage, File: file, Text: strings.TrimPrefix(err.Error(), file+": ")})
 		}
 		first := len(col.fragments)
 		for _, p := range parts {
-			col.take(p)
+			col.take(p, run.Path)
+		}
+		if id, ok := col.identity(first, seen); ok {
+			from := origin{report.File, report.GUID, col.others.list[col.fragments[first].process]}
+			other, again := seen[id]
+			if again && !from.differs(other) {
+				col.fragments, col.repeated = col.fragments[:first], true
+				col.notes = append(col.notes, trace.Note{
+					Level: trace.Warning, File: report.File, Text: "the same dispatches and counters as in " + other.file + ": they count once",
+				})
+			}
+			seen[id] = from
 		}
 		col.empty = col.empty && first == len(col.fragments)
 		// A file's name is part of what tells processes apart: not all formats
@@ -147,8 +176,36 @@ func collect(ctx context.Context, run *trace.CounterRun, workers int) (*collecti
 	return col, nil
 }
 
-// take adds what one worker collected, under common numbers.
-func (c *collection) take(p *collector) {
+// identity tells a source by its dispatches from first on, whatever form it has:
+// their ids, times, and sums of counters over instances, in any order. Without
+// times there is none, since equal runs count alike.
+func (c *collection) identity(first int, seen map[uint64]origin) (id uint64, ok bool) {
+	if seen == nil {
+		return 0, false
+	}
+	salts := make([]uint64, len(c.counters.list))
+	for i, name := range c.counters.list {
+		h := fnv.New64a()
+		h.Write([]byte(name)) // never fails, as hash.Hash says
+		salts[i] = h.Sum64()
+	}
+	for _, f := range c.fragments[first:] {
+		ok = ok || f.start > 0
+		var sum uint64
+		for _, v := range f.cells {
+			if math.Abs(v.value) < 1<<62 {
+				sum += salts[v.counter] * uint64(int64(math.Round(v.value)))
+			}
+		}
+		// An odd factor for each dispatch (Knuth's multiplicative hash).
+		id += (uint64(f.id)*0x9e3779b97f4a7c15 ^ uint64(f.start)*0xbf58476d1ce4e5b9 | 1) * sum
+	}
+	return id, ok && id != 0
+}
+
+// take adds what one worker collected, under common numbers. path is that of
+// the run.
+func (c *collection) take(p *collector, path string) {
 	kernels, others := renumber(c.kernels, p.kernels), renumber(c.others, p.others)
 	counters := make([]int32, len(p.counters.list))
 	for i, name := range p.counters.list {
@@ -171,7 +228,7 @@ func (c *collection) take(p *collector) {
 	}
 	if p.dropped > 0 {
 		c.notes = append(c.notes, trace.Note{
-			Level: trace.Damage, Place: "counters", Text: fmt.Sprintf("more than %d dispatches: %d are left out", p.limit, p.dropped),
+			Level: trace.Damage, File: path, Text: fmt.Sprintf("more than %d dispatches: %d are left out", p.limit, p.dropped),
 		})
 	}
 }

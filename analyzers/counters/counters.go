@@ -5,10 +5,12 @@ package counters
 import (
 	"cmp"
 	_ "embed"
+	"fmt"
 	"math"
 	"slices"
 	"strings"
 
+	"github.com/rocanalyze/rocanalyze/analyzers/kernels"
 	"github.com/rocanalyze/rocanalyze/pkg/analysis"
 	"github.com/rocanalyze/rocanalyze/pkg/capture"
 	"github.com/rocanalyze/rocanalyze/pkg/trace"
@@ -29,6 +31,9 @@ var Analyzer = analysis.New(analysis.Analyzer{
 	Name:  "counters",
 	Doc:   doc,
 	Needs: []analysis.Evidence{analysis.Counters},
+	// Nothing of its result is used. While it reads the dispatches of a database,
+	// those that were counted are kept: their table is read once.
+	Requires: []analysis.Required{kernels.Analyzer},
 	Params: []analysis.Param{
 		{Name: paramMean, Doc: "1 gives the mean of each dispatch's value, as rocprofiler-compute did before 3.7; 0 the value over the sums of all dispatches"},
 		{Name: paramPerDispatch, Doc: "1 adds the figures of each dispatch"},
@@ -48,17 +53,27 @@ func run(p *analysis.Pass) (*Result, error) {
 	if p.Param(paramMean) != 0 {
 		res.Aggregation = "mean"
 	}
+	sources := 0
 	for _, run := range p.Trace.CounterRuns {
-		col, err := collect(p.Context, run, p.Workers)
+		sources += len(run.Sources)
+	}
+	var seen map[uint64]origin // nil: one alone cannot come twice
+	if sources > 1 {
+		seen = map[uint64]origin{}
+	}
+	for _, run := range p.Trace.CounterRuns {
+		col, err := collect(p.Context, run, p.Workers, seen)
 		if err != nil {
 			return nil, err
 		}
 		p.Note(col.notes...)
 		if col.empty {
-			p.Note(trace.Note{Level: trace.Warning, Place: run.Path, Text: "an empty workload: a header, and no dispatch"})
+			if !col.repeated {
+				p.Note(trace.Note{Level: trace.Warning, File: run.Path, Text: "an empty workload: a header, and no dispatch"})
+			}
 			continue
 		}
-		b := &builder{p: p, run: run, col: col, metrics: metrics, res: res, index: map[groupKey]int{}, one: sample{values: map[string]float64{}, dispatches: 1}}
+		b := &builder{p: p, run: run, col: col, metrics: metrics, res: res, index: map[groupKey]int{}, plans: map[string]*NextPass{}, one: sample{values: map[string]float64{}, dispatches: 1}}
 		if err := b.build(); err != nil {
 			return nil, err
 		}
@@ -116,6 +131,9 @@ type builder struct {
 	machines []*Machine
 	byAgent  map[int32]int
 	one      sample // of the dispatch at hand
+	// plans are the passes that were planned, by what is absent: that is the
+	// same for most kernels of a run.
+	plans map[string]*NextPass
 }
 
 func (b *builder) build() error {
@@ -409,11 +427,27 @@ func (b *builder) finish(g *group) Kernel {
 	b.totals(&k, all)
 	k.Channels = b.channels(g)
 	b.sanity(&k, g)
-	k.Next = Plan(k.Absent, k.Metrics, nil)
+	k.Next = b.next(&k)
 	if g.perLost > 0 {
 		e.note("per_dispatch_cut", "more dispatches than are listed one by one")
 	}
 	return k
+}
+
+// next plans the next pass for a kernel.
+func (b *builder) next(k *Kernel) *NextPass {
+	key := fmt.Sprint(k.Absent)
+	for _, m := range b.metrics {
+		if v := k.Metrics[m.ID]; v.ForExact != nil {
+			key += fmt.Sprint(m.ID, v.ForExact)
+		}
+	}
+	plan, ok := b.plans[key]
+	if !ok {
+		plan = Plan(k.Absent, k.Metrics, nil)
+		b.plans[key] = plan
+	}
+	return plan
 }
 
 // totals fills in the time, and each counter's mean per dispatch.

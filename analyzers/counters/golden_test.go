@@ -29,7 +29,7 @@ func realData(t *testing.T) string {
 // analyse runs the analyzer on paths.
 func analyse(t *testing.T, params map[string]float64, device string, paths ...string) *counters.Result {
 	t.Helper()
-	tr, err := ingest.Open(t.Context(), paths, ingest.Options{Counters: true})
+	tr, err := ingest.Open(t.Context(), paths, ingest.Options{Only: ingest.Counters})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -233,7 +233,7 @@ func TestWorkers(t *testing.T) {
 	dir := write(t, map[string]string{"o_counter_collection.csv": b.String()})
 	var first string
 	for _, workers := range []int{1, 2, 7} {
-		tr, err := ingest.Open(t.Context(), []string{dir}, ingest.Options{Counters: true})
+		tr, err := ingest.Open(t.Context(), []string{dir}, ingest.Options{Only: ingest.Counters})
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -2,8 +2,10 @@ package counters
 
 import (
 	"fmt"
+	"slices"
 
 	"github.com/rocanalyze/rocanalyze/pkg/analysis"
+	"github.com/rocanalyze/rocanalyze/pkg/trace"
 	"github.com/rocanalyze/rocanalyze/pkg/view"
 )
 
@@ -70,6 +72,8 @@ func show(in *view.Input) (*view.Shown, error) {
 func Counted(in *view.Input) (*Result, error) {
 	res := Analyzer.Of(in.Outcome)
 	switch {
+	case res == nil && slices.ContainsFunc(in.Trace.Sources, func(s trace.Source) bool { return s.Format == "rocpd" }):
+		return nil, view.Nothing("no dispatch was counted: the workload is empty")
 	case res == nil:
 		return nil, fmt.Errorf("no counters in %s: give the *_counter_collection.csv that rocprofv3 --pmc wrote, or a directory of them", in.Where())
 	case len(res.Kernels) > 0:
@@ -77,7 +81,7 @@ func Counted(in *view.Input) (*Result, error) {
 	case len(res.Names) > 0:
 		return nil, in.NoKernel(res.Names)
 	case in.Trace.Damaged():
-		return nil, fmt.Errorf("%s: no dispatch could be read", in.Where())
+		return nil, fmt.Errorf("%s: no dispatch could be read%s", in.Where(), in.Trace.Lost())
 	}
 	return nil, view.Nothing("no dispatch was counted: the workload is empty")
 }

@@ -41,7 +41,7 @@ func FuzzHotspots(f *testing.F) {
 			dir + "/filenames.json":       {Data: []byte(`{"gfxip":9,"wave_filenames":{"0":{"0":{"0":{"0":["se0_sm0_sl0_wv0.json",0,1]}}}}}`)},
 			dir + "/se0_sm0_sl0_wv0.json": {Data: wave},
 		}
-		tt, err := att.Open(t.Context(), fsys, dir, dir)
+		tt, _, err := att.Open(t.Context(), fsys, dir, dir, nil)
 		if err != nil {
 			return
 		}

@@ -72,7 +72,7 @@ func show(in *view.Input) (*view.Shown, error) {
 		return nil, err
 	}
 	findings := in.Findings()
-	s := &view.Shown{Document: Sections(res, findings, v), Table: table, Result: output{res, findings}, Findings: findings, Partial: wavesLost(res)}
+	s := &view.Shown{Document: Sections(res, findings, v), Table: table, Result: output{res, findings}, Findings: findings}
 	for i := range res.Kernels {
 		s.Rows = append(s.Rows, res.Kernels[i].Name)
 	}
@@ -80,11 +80,4 @@ func show(in *view.Input) (*view.Shown, error) {
 		s.Nothing = "nothing to rank: no traced wave executed an instruction (see the findings)"
 	}
 	return s, nil
-}
-
-// wavesLost reports whether wave files could not be used.
-func wavesLost(res *Result) bool {
-	return slices.ContainsFunc(res.Kernels, func(k Kernel) bool {
-		return k.Waves != nil && k.Waves.Missing+k.Waves.Damaged > 0
-	})
 }

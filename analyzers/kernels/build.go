@@ -62,6 +62,8 @@ type builder struct {
 	by   string
 	rows map[rowKey]*rowSums
 	res  *Result
+	// summed are the runs so far.
+	summed []summed
 }
 
 func newBuilder(p *analysis.Pass) *builder {
@@ -109,11 +111,26 @@ func (b *builder) run(i int, r *trace.Run) error {
 	if err != nil {
 		return err
 	}
-	for _, n := range rep.Notes {
-		b.res.notes = append(b.res.notes, noteText{damage: n.Level == trace.Damage, info: n.Level == trace.Info, text: n.Place + ": " + n.Text})
+	b.p.Note(rep.Notes...)
+	var id identity
+	for _, f := range parts {
+		id.merge(f.identity)
+	}
+	if first := b.before(r, id); first != nil {
+		rb.note("the same run as in " + first.Path + ": it counts once")
+		return nil
 	}
 	rb.merge(rep.Rows, parts)
+	if rep.Launches == nil {
+		rep.Launches = rb.launchTable(parts)
+	}
+	b.res.Launches = append(b.res.Launches, rep.Launches)
 	return nil
+}
+
+// note adds a warning about a run.
+func (r *runBuilder) note(text string) {
+	r.b.p.Note(trace.Note{Level: trace.Warning, File: r.run.Path, Place: r.run.Set, Text: text})
 }
 
 func (r *runBuilder) kernel(id int64) kernelKey {
@@ -285,10 +302,6 @@ func label(path, set string) string {
 
 // notes says what is odd about a run.
 func (r *runBuilder) notes(run *Run, strays [2]int64, crowded int64) {
-	add := func(n noteText) {
-		n.text = r.label() + ": " + n.text
-		r.b.res.notes = append(r.b.res.notes, n)
-	}
 	var odd []string
 	for _, e := range run.Excluded {
 		if !strings.HasPrefix(e.Reason, "outside") {
@@ -296,21 +309,21 @@ func (r *runBuilder) notes(run *Run, strays [2]int64, crowded int64) {
 		}
 	}
 	if len(odd) > 0 {
-		add(noteText{text: fmt.Sprintf("dispatches that are in no sum: %s", strings.Join(odd, ", "))})
+		r.note(fmt.Sprintf("dispatches that are in no sum: %s", strings.Join(odd, ", ")))
 	}
 	for i, what := range []string{"kernel", "GPU"} {
 		if strays[i] > 0 {
-			add(noteText{text: fmt.Sprintf("dispatches whose %s the source does not describe: %d", what, strays[i])})
+			r.note(fmt.Sprintf("dispatches whose %s the source does not describe: %d", what, strays[i]))
 		}
 	}
 	if crowded > 0 {
-		add(noteText{text: fmt.Sprintf("there are so many launch shapes that those of %d were not kept", crowded)})
+		r.note(fmt.Sprintf("there are so many launch shapes that those of %d were not kept", crowded))
 	}
 	if run.Counters {
-		add(noteText{text: "counters were collected, which runs one kernel at a time: durations and gaps are not those of a plain trace"})
+		r.note("counters were collected, which runs one kernel at a time: durations and gaps are not those of a plain trace")
 	}
 	if run.Rows == 0 && len(r.b.p.Trace.Runs) > 1 {
-		add(noteText{text: "it holds no kernel dispatch (a thread trace, or a run without --kernel-trace?)"})
+		r.note("it holds no kernel dispatch (a thread trace, or a run without --kernel-trace?)")
 	}
 }
 

@@ -67,31 +67,38 @@ type folder struct {
 	samples map[rowKey]*stats.Sample
 	queues  map[queueKey]*timeline
 	recent  [1 << recentBits]recentLaunch
+	// others are the launches of dispatches that are in no sum, replays apart.
+	others map[launch]*trace.LaunchSum
 	excluded
+	identity
 	crowded int64 // dispatches whose shape was not kept
 }
 
 func newFolder(r *runBuilder) *folder {
 	return &folder{
 		r: r, sums: map[launch]*sums{}, samples: map[rowKey]*stats.Sample{}, queues: map[queueKey]*timeline{},
+		others: map[launch]*trace.LaunchSum{},
 	}
 }
 
 // Dispatch adds one dispatch.
 func (f *folder) Dispatch(d *trace.Dispatch) {
+	f.identity.add(d)
 	ns, ok := d.DurationNs()
 	switch {
 	case !ok:
 		f.reject(d)
+		f.other(d, trace.LaunchSum{Count: 1})
 		return
 	case d.Replay > 0:
 		f.replays++
 		return
 	case !f.r.window.holds(d.Start):
 		f.outside++
+		f.other(d, trace.LaunchSum{Count: 1, Timed: 1, TotalNs: ns, MinNs: ns, MaxNs: ns})
 		return
 	}
-	key := launch{d.Kernel, d.Agent, d.Queue, d.Stream, d.LDSBytes, d.ScratchBytes, d.Workgroup, d.Grid}
+	key := launchKey(d)
 	recent := &f.recent[key.slot()]
 	if recent.sums == nil || recent.launch != key {
 		*recent = recentLaunch{key, f.find(key)}
@@ -102,6 +109,22 @@ func (f *folder) Dispatch(d *trace.Dispatch) {
 		s.sample.Add(ns)
 	}
 	s.queue.add(d.Start, d.End)
+}
+
+func launchKey(d *trace.Dispatch) launch {
+	return launch{d.Kernel, d.Agent, d.Queue, d.Stream, d.LDSBytes, d.ScratchBytes, d.Workgroup, d.Grid}
+}
+
+// other adds a dispatch that is in no sum to its launch.
+func (f *folder) other(d *trace.Dispatch, one trace.LaunchSum) {
+	key := launchKey(d)
+	switch s := f.others[key]; {
+	case d.Replay > 0:
+	case s != nil:
+		addLaunches(s, &one)
+	case len(f.others) < maxLaunches:
+		f.others[key] = &one
+	}
 }
 
 // reject counts a dispatch whose times cannot be.

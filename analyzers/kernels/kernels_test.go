@@ -6,6 +6,7 @@ import (
 	"math"
 	"math/rand/v2"
 	"regexp"
+	"slices"
 	"strings"
 	"testing"
 
@@ -57,6 +58,13 @@ func dispatchOf(kernel, queue, start, end, grid int64) trace.Dispatch {
 
 func analyze(t *testing.T, params map[string]float64, kernel string, runs ...*trace.Run) *Result {
 	t.Helper()
+	r, _ := noted(t, params, kernel, runs...)
+	return r
+}
+
+// noted gives the remarks about the runs as well.
+func noted(t *testing.T, params map[string]float64, kernel string, runs ...*trace.Run) (*Result, string) {
+	t.Helper()
 	opts := analysis.Options{Params: map[string]float64{}}
 	for k, v := range params {
 		opts.Params["kernels."+k] = v
@@ -64,11 +72,21 @@ func analyze(t *testing.T, params map[string]float64, kernel string, runs ...*tr
 	if kernel != "" {
 		opts.Kernel = regexp.MustCompile(kernel)
 	}
-	out, err := analysis.Run(t.Context(), &trace.Trace{Runs: runs}, opts, Analyzer)
+	tr := &trace.Trace{Runs: runs}
+	out, err := analysis.Run(t.Context(), tr, opts, Analyzer)
 	if err != nil {
 		t.Fatal(err)
 	}
-	return Analyzer.Of(out)
+	return Analyzer.Of(out), lines(tr)
+}
+
+// lines are the remarks of a trace.
+func lines(tr *trace.Trace) string {
+	var out []string
+	for _, n := range tr.Notes {
+		out = append(out, n.String())
+	}
+	return strings.Join(out, "\n")
 }
 
 // rows by hand: a/32 takes 100, 300, 200; a/64 takes 400; the copy 50; b 950.
@@ -125,7 +143,7 @@ func TestExcluded(t *testing.T) {
 		dispatchOf(1, 1, 1, 2+trace.MaxDispatchNs, 1), dispatchOf(1, 1, 1, math.MaxInt64, 1))
 	replay := dispatchOf(1, 1, 100, 200, 1)
 	replay.Replay = 1
-	r := analyze(t, nil, "", runOf(1, append(rows, replay), 2))
+	r, notes := noted(t, nil, "", runOf(1, append(rows, replay), 2))
 	if r.TotalNs != 2000 || r.Calls != 6 || r.Runs[0].Rows != 13 {
 		t.Errorf("%+v", r)
 	}
@@ -135,7 +153,7 @@ func TestExcluded(t *testing.T) {
 	if err != nil || string(got) != want {
 		t.Errorf("%s, want %s", got, want)
 	}
-	if notes := strings.Join(r.Notes(false), "\n"); !strings.Contains(notes, "in no sum: 2 (no start or end time), 1 (ends before") {
+	if !strings.Contains(notes, "in no sum: 2 (no start or end time), 1 (ends before") {
 		t.Error(notes)
 	}
 }
@@ -239,8 +257,7 @@ func TestStrays(t *testing.T) {
 	stray.Agent = 7
 	none := dispatchOf(trace.Absent, 1, 30, 40, 64)
 	none.Agent = trace.Absent
-	r := analyze(t, nil, "", runOf(1, []trace.Dispatch{stray, none}, 1))
-	notes := strings.Join(r.Notes(false), "\n")
+	r, notes := noted(t, nil, "", runOf(1, []trace.Dispatch{stray, none}, 1))
 	if len(r.Kernels) != 2 || r.Kernels[0].Name != "kernel #99" || r.Kernels[1].Name != "kernel of no id" ||
 		!strings.Contains(notes, "kernel the source does not describe: 2") || !strings.Contains(notes, "GPU the source does not describe: 2") {
 		t.Errorf("%+v\n%s", r.Kernels, notes)
@@ -260,5 +277,59 @@ func TestStats(t *testing.T) {
 	k := r.Kernels[0]
 	if r.TotalNs != 800 || k.Name != "k" || k.MeanNs != 150 || k.SharePct != 75 || *k.CVPct != 20 || k.MedianNs != nil || k.Registers != nil || len(r.GPUs) != 0 {
 		t.Errorf("%+v", k)
+	}
+}
+
+// Sources without an identity are told by their dispatches; equal durations at
+// other times, another process or another identity are another run.
+func TestSameRun(t *testing.T) {
+	rows := []trace.Dispatch{dispatchOf(1, 1, 100, 200, 64), dispatchOf(4, 1, 300, 350, 64)}
+	rows[0].ID, rows[1].ID = 1, 2
+	shuffled := []trace.Dispatch{rows[1], rows[0]}
+	later := slices.Clone(rows)
+	later[1].Start, later[1].End = 310, 360
+	whose := func(r *trace.Run, guid string) *trace.Run {
+		r.GUID = guid
+		return r
+	}
+	unknown := runOf(1, shuffled, 2)
+	unknown.Process.PID, unknown.Kind = nil, "results_json"
+	for _, c := range []struct {
+		name  string
+		other *trace.Run
+		runs  int
+	}{
+		{"the same in another order and form", unknown, 1},
+		{"other times", runOf(1, later, 1), 2},
+		{"another process", runOf(2, rows, 1), 2},
+		{"another identity", whose(runOf(1, rows, 1), "b"), 2},
+		{"no dispatch", runOf(1, nil, 1), 2},
+	} {
+		r, notes := noted(t, nil, "", whose(runOf(1, rows, 1), "a"), c.other)
+		if len(r.Runs) != c.runs || len(r.Launches) != c.runs || strings.Contains(notes, "the same run as in x.db: it counts once") != (c.runs == 1) {
+			t.Errorf("%s: %d runs, %d launch tables, %s", c.name, len(r.Runs), len(r.Launches), notes)
+		}
+	}
+	stats := &trace.KernelStats{Path: "s.csv", Rows: []trace.KernelStat{{Name: "a", Calls: 1, TotalNs: 100}, {Name: "b", Calls: 1, TotalNs: 50}}}
+	out, err := analysis.Run(t.Context(), &trace.Trace{Runs: []*trace.Run{runOf(1, rows, 1)}, KernelStats: []*trace.KernelStats{stats}}, analysis.Options{}, Analyzer)
+	if err != nil || Analyzer.Of(out).TotalNs != 150 {
+		t.Errorf("%v: a table of the sums of a run counts again", err)
+	}
+}
+
+// Launch sums hold all kernels and dispatches, whatever is selected, but no
+// replays.
+func TestLaunches(t *testing.T) {
+	untimed, replay := dispatchOf(1, 2, 0, 0, 64), dispatchOf(1, 1, 1, 9, 64)
+	replay.Replay = 1
+	r := analyze(t, map[string]float64{"since_ns": 250}, "nothing",
+		runOf(1, []trace.Dispatch{dispatchOf(1, 1, 100, 200, 64), dispatchOf(1, 2, 300, 350, 64), dispatchOf(4, 1, 300, 310, 64), untimed, replay, dispatchOf(9, 1, 1, 2, 64)}, 3))
+	table := r.Launches[0]
+	if table.Rows != 4 || len(table.Launches) != 2 || table.Kind != "rocpd" || !table.LDSDispatched {
+		t.Fatalf("%+v", table)
+	}
+	a := table.Launches[0]
+	if a.Kernel != "a" || a.Count != 3 || a.Timed != 2 || a.TotalNs != 150 || a.MinNs != 50 || a.MaxNs != 100 || a.AgentID != "Agent 2" || a.Grid[0] != 64 {
+		t.Errorf("%+v", a)
 	}
 }

@@ -12,6 +12,7 @@ import (
 
 	"github.com/rocanalyze/rocanalyze/pkg/analysis"
 	"github.com/rocanalyze/rocanalyze/pkg/ingest"
+	"github.com/rocanalyze/rocanalyze/pkg/trace"
 )
 
 // sharedData is where the real and generated databases lie.
@@ -31,15 +32,22 @@ func shared(t *testing.T, pattern string) []string {
 
 func resultOf(t *testing.T, paths ...string) *Result {
 	t.Helper()
-	tr, err := ingest.Open(t.Context(), paths, ingest.Options{Runs: true})
+	r, _ := readOf(t, paths...)
+	return r
+}
+
+func readOf(t *testing.T, paths ...string) (*Result, *trace.Trace) {
+	t.Helper()
+	tr, err := ingest.Open(t.Context(), paths, ingest.Options{Only: ingest.Dispatches})
 	if err != nil {
 		t.Fatal(err)
 	}
+	defer tr.Close()
 	out, err := analysis.Run(t.Context(), tr, analysis.Options{Workers: 2}, Analyzer)
 	if err != nil {
 		t.Fatal(err)
 	}
-	return Analyzer.Of(out)
+	return Analyzer.Of(out), tr
 }
 
 // figures is a result as JSON without the names of its files.
@@ -127,11 +135,30 @@ func TestFixturesAgree(t *testing.T) {
 	if diff := cmp.Diff(figures(t, resultOf(t, fixtures+"/rocpd/gemm.db")), figures(t, resultOf(t, fixtures+"/rocpd/gemm41.db"))); diff != "" {
 		t.Error(diff)
 	}
-	tree := resultOf(t, fixtures+"/rocpd/train")
+	tree, tr := readOf(t, fixtures+"/rocpd/train")
 	if len(tree.Runs) != 2 || len(tree.GPUs) != 2 || len(tree.GPUs[0].Queues) != 2 || tree.GPUs[0].BusyNs >= tree.GPUs[0].KernelNs {
 		t.Errorf("%+v", tree.GPUs)
 	}
-	if notes := strings.Join(tree.Notes(false), "\n"); !strings.Contains(notes, "70011_results.db: dispatches that are in no sum: 1 (no start or end time), 1 (ends before it starts), 1 (ends when it starts), 1 (longer than an hour)") {
+	if notes := lines(tr); !strings.Contains(notes, "70011_results.db: dispatches that are in no sum: 1 (no start or end time), 1 (ends before it starts), 1 (ends when it starts), 1 (longer than an hour)") {
 		t.Error(notes)
+	}
+}
+
+// A merged database holds the runs of its parts: together, and in the folder
+// of all, they count once, whatever comes first.
+func TestSameRuns(t *testing.T) {
+	var files []string
+	for _, name := range []string{"multi.db", "multi.p0.db", "multi.p1.db"} {
+		files = append(files, shared(t, name)...)
+	}
+	want := resultOf(t, files[0])
+	for _, order := range [][]int{{0, 1, 2}, {1, 0, 2}, {2, 1, 0}} {
+		got, tr := readOf(t, files[order[0]], files[order[1]], files[order[2]])
+		if got.TotalNs != want.TotalNs || got.Calls != want.Calls || len(got.Runs) != 2 {
+			t.Errorf("%v: %d ns in %d calls of %d runs, want %d in %d of 2", order, got.TotalNs, got.Calls, len(got.Runs), want.TotalNs, want.Calls)
+		}
+		if n := strings.Count(lines(tr), "the same run as in"); n != 2 {
+			t.Errorf("%v: said %d times:\n%s", order, n, lines(tr))
+		}
 	}
 }

@@ -1,5 +1,7 @@
 package kernels
 
+import "github.com/rocanalyze/rocanalyze/pkg/trace"
+
 // Result says where the GPU time of the runs went. It is the machine output of
 // the command.
 type Result struct {
@@ -21,7 +23,9 @@ type Result struct {
 	GPUs   []GPU  `json:"gpus"`
 	Copies []Copy `json:"copies"`
 
-	notes []noteText
+	// Launches are the dispatches of each run summed by launch, of all kernels
+	// whichever were selected.
+	Launches []*trace.LaunchTable `json:"-"`
 }
 
 // Row sums the dispatches of one kernel, shape, agent, process or stream.
@@ -182,38 +186,6 @@ type Copy struct {
 	TotalNs int64    `json:"total_ns"`
 	Rate    *float64 `json:"mean_bytes_per_second,omitempty"`
 	Untimed int64    `json:"without_time,omitempty"`
-}
-
-// noteText is a remark about a source; damage makes the result partial.
-type noteText struct {
-	damage, info bool
-	text         string
-}
-
-// Notes are remarks about the sources, those that only inform if all is set.
-func (r *Result) Notes(all bool) []string {
-	var out []string
-	for _, n := range r.notes {
-		switch {
-		case n.damage:
-			out = append(out, "damage: "+n.text)
-		case !n.info:
-			out = append(out, "warning: "+n.text)
-		case all:
-			out = append(out, "info: "+n.text)
-		}
-	}
-	return out
-}
-
-// Partial reports whether a part of a source could not be read.
-func (r *Result) Partial() bool {
-	for _, n := range r.notes {
-		if n.damage {
-			return true
-		}
-	}
-	return false
 }
 
 // Rows are Kernels or Groups.

@@ -16,21 +16,30 @@ import (
 // known.
 func (b *builder) stats(t *trace.KernelStats) {
 	run := Run{Path: t.Path, Kind: "kernel_stats", Excluded: []ExcludedText{}}
+	for i := range t.Rows {
+		run.Rows += t.Rows[i].Calls
+		run.Calls += t.Rows[i].Calls
+		run.TotalNs += t.Rows[i].TotalNs
+	}
+	note := func(text string) { b.p.Note(trace.Note{Level: trace.Warning, File: t.Path, Text: text}) }
+	// Equal to the nanosecond: no two runs are.
+	same := func(r Run) bool { return r.Calls > 0 && r.Calls == run.Calls && r.TotalNs == run.TotalNs }
+	if i := slices.IndexFunc(b.res.Runs, same); i >= 0 {
+		note("the same run as in " + b.res.Runs[i].Path + ": it counts once")
+		return
+	}
 	if b.by != "kernel" && b.by != "process" {
-		b.res.notes = append(b.res.notes, noteText{text: t.Path + ": a statistics table does not tell rows by " + b.by + ": left out"})
+		note("a statistics table does not tell rows by " + b.by + ": left out")
 	}
 	for i := range t.Rows {
 		row := &t.Rows[i]
-		run.Rows += row.Calls
-		run.Calls += row.Calls
-		run.TotalNs += row.TotalNs
 		if names := capture.NamesOf("", row.Name); b.by == "kernel" && b.p.Selects(names) {
 			key := rowKey{kernel: kernelKey{names.Shown(), trace.Absent, trace.Absent, trace.Absent, int64(-1 - len(b.res.Runs))}}
 			b.row(key).table, b.row(key).symbol = row, names.Symbol
 		}
 	}
 	if b.windowed() {
-		b.res.notes = append(b.res.notes, noteText{text: t.Path + ": a statistics table has no times: --since and --until do not apply to it"})
+		note("a statistics table has no times: --since and --until do not apply to it")
 	}
 	b.res.Calls += run.Calls
 	b.res.TotalNs += run.TotalNs

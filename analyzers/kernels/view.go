@@ -82,7 +82,6 @@ func show(in *view.Input) (*view.Shown, error) {
 	}
 	s := &view.Shown{
 		Document: Sections(res, v), Table: CSV(res, whole), Result: res.Cut(whole.Top),
-		Notes: res.Notes(in.Verbose()), Partial: res.Partial(),
 	}
 	if res.Kernels != nil {
 		rows, _ := shown(res, View{Runtime: v.Runtime})
@@ -100,8 +99,8 @@ func nothing(in *view.Input, res *Result) error {
 		read += r.Rows
 	}
 	switch {
-	case in.Trace.Damaged() || res.Partial():
-		return fmt.Errorf("%s: no kernel dispatch could be read", in.Where())
+	case in.Trace.Damaged():
+		return fmt.Errorf("%s: no kernel dispatch could be read%s", in.Where(), in.Trace.Lost())
 	case read == 0:
 		return fmt.Errorf("%s: no kernel dispatches in it, as in a thread-trace run: profile with rocprofv3 --kernel-trace, or give the ui_output_agent_* directory to 'rocanalyze hotspots'", in.Where())
 	case res.Calls == 0:

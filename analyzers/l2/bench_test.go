@@ -19,7 +19,7 @@ func BenchmarkBig(b *testing.B) {
 	}
 	b.SetBytes(info.Size())
 	for b.Loop() {
-		tr, err := ingest.Open(b.Context(), []string{file}, ingest.Options{Counters: true})
+		tr, err := ingest.Open(b.Context(), []string{file}, ingest.Options{Only: ingest.Counters})
 		if err != nil {
 			b.Fatal(err)
 		}

@@ -16,7 +16,7 @@ import (
 
 func analyse(t *testing.T, params map[string]float64, device string, paths ...string) (*l2.Result, *analysis.Outcome) {
 	t.Helper()
-	tr, err := ingest.Open(t.Context(), paths, ingest.Options{Counters: true})
+	tr, err := ingest.Open(t.Context(), paths, ingest.Options{Only: ingest.Counters})
 	if err != nil {
 		t.Fatal(err)
 	}

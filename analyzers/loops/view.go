@@ -98,7 +98,6 @@ func show(in *view.Input) (*view.Shown, error) {
 	for i := range res.Kernels {
 		k := &res.Kernels[i]
 		s.Rows = append(s.Rows, k.Name)
-		s.Partial = s.Partial || k.FilesMissing+k.FilesDamaged > 0
 		if k.LatencyCycles > 0 {
 			s.Nothing = ""
 		}

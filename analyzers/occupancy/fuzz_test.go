@@ -33,7 +33,7 @@ func FuzzKernelTrace(f *testing.F) {
 		opts := analysis.Options{Device: devices[int(device)%len(devices)], Params: map[string]float64{
 			"occupancy." + paramWorkgroup: float64(int(workgroup)), "occupancy." + paramLLVM: 1, "occupancy." + paramWhatIf: 1,
 		}}
-		out, err := analysis.Run(t.Context(), &trace.Trace{LaunchTables: []*trace.LaunchTable{table}}, opts, Analyzer)
+		out, err := analysis.Run(t.Context(), &trace.Trace{Runs: []*trace.Run{table.Run()}}, opts, Analyzer)
 		if err != nil {
 			t.Fatal(err)
 		}

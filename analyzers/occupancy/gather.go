@@ -7,6 +7,7 @@ import (
 	"slices"
 
 	"github.com/rocanalyze/rocanalyze/analyzers/code"
+	"github.com/rocanalyze/rocanalyze/analyzers/kernels"
 	"github.com/rocanalyze/rocanalyze/analyzers/trust"
 	"github.com/rocanalyze/rocanalyze/pkg/analysis"
 	"github.com/rocanalyze/rocanalyze/pkg/capture"
@@ -231,14 +232,32 @@ func intOf(p *int64) *int {
 	return new(int(*p))
 }
 
-// launchTables adds the kernels of kernel traces.
+// launchTables adds the kernels of kernel traces and databases. A results.json
+// tells too little of registers.
 func (b *builder) launchTables() error {
-	for _, t := range b.p.Trace.LaunchTables {
+	for _, t := range kernels.Analyzer.Of(b.p).Launches {
+		if t.Kind == "results_json" {
+			continue
+		}
+		b.shapeless(t)
 		if err := b.launchTable(t); err != nil {
 			return err
 		}
 	}
 	return nil
+}
+
+// shapeless says how many dispatches have a shape that cannot be.
+func (b *builder) shapeless(t *trace.LaunchTable) {
+	var n int64
+	for i := range t.Launches {
+		if _, ok := t.Launches[i].Workgroups(); !ok {
+			n += t.Launches[i].Count
+		}
+	}
+	if n > 0 {
+		b.p.Note(trace.Note{Level: trace.Warning, File: t.Path, Text: fmt.Sprintf("%d dispatches have a shape that cannot be", n)})
+	}
 }
 
 // kernelKey tells the kernels of a kernel trace apart: everything that decides

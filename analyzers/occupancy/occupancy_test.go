@@ -1,6 +1,7 @@
 package occupancy
 
 import (
+	"context"
 	"slices"
 	"strings"
 	"testing"
@@ -23,6 +24,23 @@ func analyse(t *testing.T, tr *trace.Trace, device string, params map[string]flo
 		t.Fatal(err)
 	}
 	return Analyzer.Of(out), out
+}
+
+// launched is a trace of runs whose sources have summed their dispatches.
+func launched(tables ...*trace.LaunchTable) *trace.Trace {
+	tr := &trace.Trace{}
+	for _, t := range tables {
+		tr.Runs = append(tr.Runs, &trace.Run{Path: t.Path, Kind: "kernel_trace", Agents: t.Agents, Dispatches: summed{t}})
+	}
+	return tr
+}
+
+// summed is a source of no dispatches but their sums.
+type summed struct{ table *trace.LaunchTable }
+
+func (s summed) Fold(_ context.Context, _ int, newFolder func() trace.DispatchFolder) (trace.DispatchReport, error) {
+	newFolder()
+	return trace.DispatchReport{Launches: s.table}, nil
 }
 
 // compiled is a trace of one kernel of a code object.
@@ -195,7 +213,7 @@ func TestKernelTrace(t *testing.T) {
 			row("gemm", 68, 0, 0, 1, 100), // same kernel, another grid
 		},
 	}
-	res, out := analyse(t, &trace.Trace{LaunchTables: []*trace.LaunchTable{table}}, "", nil)
+	res, out := analyse(t, launched(table), "", nil)
 	if len(res.Kernels) != 2 {
 		t.Fatalf("%d kernels, want gemm and small", len(res.Kernels))
 	}
@@ -247,7 +265,7 @@ func TestAgents(t *testing.T) {
 	} {
 		l := row("k", 16, 16, 0, 1000, 1)
 		l.AgentID = c.id
-		res, _ := analyse(t, &trace.Trace{LaunchTables: []*trace.LaunchTable{{Path: "t.csv", Agents: c.agents, Launches: []trace.LaunchSum{l}}}}, c.device, nil)
+		res, _ := analyse(t, launched(&trace.LaunchTable{Path: "t.csv", Agents: c.agents, Launches: []trace.LaunchSum{l}}), c.device, nil)
 		k := &res.Kernels[0]
 		if k.Arch != c.arch || k.CUs != c.cus || c.note != "" && !k.has(c.note) {
 			t.Errorf("%s: %s with %d CUs, notes %v; want %s, %d, %q", c.name, k.Arch, k.CUs, k.Notes, c.arch, c.cus, c.note)
@@ -256,7 +274,7 @@ func TestAgents(t *testing.T) {
 }
 
 func TestUnknownGPU(t *testing.T) {
-	tr := &trace.Trace{LaunchTables: []*trace.LaunchTable{{Path: "t.csv", Launches: []trace.LaunchSum{row("k", 16, 0, 0, 1, 1)}}}}
+	tr := launched(&trace.LaunchTable{Path: "t.csv", Launches: []trace.LaunchSum{row("k", 16, 0, 0, 1, 1)}})
 	res, _ := analyse(t, tr, "", nil)
 	if !strings.HasPrefix(res.NoGPU, "t.csv: no agent_info.csv") || !strings.Contains(res.NoGPU, "--device") {
 		t.Errorf("%q does not name the file and the flag", res.NoGPU)
@@ -280,19 +298,19 @@ func TestMetadata(t *testing.T) {
 		VGPRSpills: new(3), Descriptor: &trace.CodeDescriptor{VGPRs: new(176), AccumOffset: new(36)},
 	}
 	tr := compiled("gfx942", code)
-	tr.LaunchTables = []*trace.LaunchTable{table(140)} // 36 + 140 = 176
+	tr.Runs = launched(table(140)).Runs // 36 + 140 = 176
 	res, _ := analyse(t, tr, "MI300X", nil)
 	k := &res.Kernels[0]
 	if !k.has("metadata") || strings.Join(k.Limiters, " ") != "lds" || *k.Registers.VGPRs != 36 || *k.Registers.Allocated != 176 || *k.Registers.VGPRSpills != 3 {
 		t.Errorf("with metadata: limiters %v, registers %+v, notes %v", k.Limiters, k.Registers, k.Notes)
 	}
-	tr.LaunchTables = []*trace.LaunchTable{table(132)} // 168: another build
+	tr.Runs = launched(table(132)).Runs // 168: another build
 	res, _ = analyse(t, tr, "MI300X", nil)
 	if k := &res.Kernels[0]; k.has("metadata") || *k.Registers.VGPRs != 168 {
 		t.Errorf("metadata of another build is used: %+v", k.Registers)
 	}
 	// Without it the equal register limit stands behind LDS, as possible padding.
-	res, _ = analyse(t, &trace.Trace{LaunchTables: []*trace.LaunchTable{table(140)}}, "MI300X", nil)
+	res, _ = analyse(t, launched(table(140)), "MI300X", nil)
 	if k := &res.Kernels[0]; strings.Join(k.Limiters, " ") != "lds vgpr" || !k.has(gpu.NotePadded) || !k.has(gpu.NotePhantomAccum) {
 		t.Errorf("without metadata: limiters %v, notes %v", k.Limiters, k.Notes)
 	}
@@ -361,7 +379,7 @@ func TestThreadTraceWithoutRow(t *testing.T) {
 
 func TestLaunchOverrides(t *testing.T) {
 	table := &trace.LaunchTable{Path: "t.csv", Launches: []trace.LaunchSum{row("k", 128, 0, 0, 1000, 1)}}
-	tr := &trace.Trace{LaunchTables: []*trace.LaunchTable{table}}
+	tr := launched(table)
 	for _, c := range []struct {
 		params map[string]float64
 		groups int64

@@ -133,8 +133,8 @@ func nothing(in *view.Input) error {
 	names := in.KernelNames()
 	switch {
 	case in.Trace.Damaged():
-		return errors.New("nothing could be read of " + in.Where())
-	case len(names) == 0:
+		return errors.New("nothing could be read of " + in.Where() + in.Trace.Lost())
+	case len(names) == 0 || in.Flags.Text("kernel") == "": // the kernels of a results.json are not looked at
 		return view.Nothing(in.Where() + ": there is no kernel in it")
 	}
 	return in.NoKernel(names)

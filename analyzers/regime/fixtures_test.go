@@ -18,7 +18,7 @@ func judged(t *testing.T, paths ...string) regime.Kernel {
 	for i := range paths {
 		paths[i] = fixtureRoot + paths[i]
 	}
-	tr, err := ingest.Open(t.Context(), paths, ingest.Options{Kernels: true, Counters: true})
+	tr, err := ingest.Open(t.Context(), paths, ingest.Options{})
 	if err != nil {
 		t.Fatal(err)
 	}

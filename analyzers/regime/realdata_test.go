@@ -18,7 +18,7 @@ const attData = "../../../shared/data/att"
 // diagnose judges the captures under a path.
 func diagnose(t *testing.T, paths ...string) []regime.Kernel {
 	t.Helper()
-	tr, err := ingest.Open(t.Context(), paths, ingest.Options{Kernels: true})
+	tr, err := ingest.Open(t.Context(), paths, ingest.Options{})
 	if err != nil {
 		t.Fatal(err)
 	}

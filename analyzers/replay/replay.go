@@ -219,6 +219,7 @@ func replay(p *analysis.Pass, tt *trace.ThreadTrace, prog *program) (*Replay, er
 			return nil, err
 		}
 		r.Report = report
+		p.Note(report.Notes...)
 		r.keep(tt.Waves, folders)
 		total = mergeFolders(prog, folders)
 	}

@@ -106,7 +106,7 @@ func TestWithoutDevice(t *testing.T) {
 // The traced matrix kernel by hand: 512 workgroups of 4 waves, 25 x 8
 // instructions of 2 x 32 x 32 x 16 operations each.
 func TestTracedPoint(t *testing.T) {
-	tr, err := ingest.Open(t.Context(), []string{"../../fixtures/att/judged/mfma"}, ingest.Options{Kernels: true})
+	tr, err := ingest.Open(t.Context(), []string{"../../fixtures/att/judged/mfma"}, ingest.Options{})
 	if err != nil {
 		t.Fatal(err)
 	}

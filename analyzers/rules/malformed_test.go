@@ -20,7 +20,7 @@ func TestMalformedCaptures(t *testing.T) {
 		dirs = append(dirs, real...)
 	}
 	for _, dir := range dirs {
-		tr, err := ingest.Open(t.Context(), []string{dir}, ingest.Options{Kernels: true, Counters: true})
+		tr, err := ingest.Open(t.Context(), []string{dir}, ingest.Options{})
 		if err != nil {
 			continue // not readable at all
 		}

@@ -20,7 +20,7 @@ func advise(t *testing.T, params map[string]float64, paths ...string) rules.Kern
 	for i := range paths {
 		paths[i] = "../../fixtures/" + paths[i]
 	}
-	tr, err := ingest.Open(t.Context(), paths, ingest.Options{Kernels: true, Counters: true})
+	tr, err := ingest.Open(t.Context(), paths, ingest.Options{})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -261,9 +261,10 @@ func collapsed(s *subject, _ rule.Values) []rule.Hit {
 // damaged fires when a part of the capture could not be read.
 func damaged(s *subject, _ rule.Values) []rule.Hit {
 	var texts []string
-	for _, n := range slices.Concat(s.tt.Notes, s.replay.Report.Notes) {
-		if n.Level == trace.Damage {
-			texts = append(texts, n.Place+": "+n.Text)
+	for _, n := range s.p.Trace.Notes {
+		if file, ok := n.Inside(s.tt.Path); ok && n.Level == trace.Damage {
+			n.File = file
+			texts = append(texts, n.Where()+": "+n.Text)
 		}
 	}
 	if len(texts) == 0 {

@@ -25,6 +25,18 @@ func (f fakeWaves) Fold(_ context.Context, _ int, newFolder func() trace.Folder)
 	return trace.WaveReport{Read: len(f)}, nil
 }
 
+// lossy are waves of which one could not be read.
+type lossy struct {
+	fakeWaves
+	lost trace.Note
+}
+
+func (l lossy) Fold(ctx context.Context, workers int, newFolder func() trace.Folder) (trace.WaveReport, error) {
+	report, err := l.fakeWaves.Fold(ctx, workers, newFolder)
+	report.Damaged, report.Notes = 1, []trace.Note{l.lost}
+	return report, err
+}
+
 // capture builds a gfx9 trace of n waves on different SIMDs that each run all
 // instructions once, every instruction stalling 4 of 8 cycles; code.json is
 // their sum.
@@ -129,7 +141,7 @@ func TestGates(t *testing.T) {
 		}},
 		{"unknown_instructions", trust.Medium, finding.Low, func(tt *trace.ThreadTrace) { tt.Code[2].Text = "q_frobnicate v0" }},
 		{"damaged_input", trust.Low, finding.High, func(tt *trace.ThreadTrace) {
-			tt.Notes = []trace.Note{{Level: trace.Damage, Place: "x.json", Text: "cut"}}
+			tt.Waves = lossy{tt.Waves.(fakeWaves), trace.Note{Level: trace.Damage, File: tt.Path + "/x.json", Text: "cut"}}
 		}},
 		{"no_wave_files", trust.Medium, finding.Info, func(tt *trace.ThreadTrace) { tt.Waves = nil }},
 		{"companion_mismatch", trust.High, finding.Low, func(tt *trace.ThreadTrace) {

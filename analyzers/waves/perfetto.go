@@ -17,30 +17,30 @@ import (
 // Perfetto and chrome://tracing open. Spans shorter than minCycles are drawn
 // with their neighbours. The waves are read once more, in the order of their
 // files, and written while they are read.
-// It returns how many wave files could not be used.
+// What cannot be read is noted in the trace.
 // Format: "Trace Event Format", the JSON object form with complete events.
-func Perfetto(ctx context.Context, out io.Writer, traces []*trace.ThreadTrace, minCycles int64) (lost int, err error) {
+func Perfetto(ctx context.Context, out io.Writer, t *trace.Trace, minCycles int64) error {
 	w := &eventWriter{w: bufio.NewWriterSize(out, 1<<16), min: minCycles}
 	w.raw(`{"displayTimeUnit":"ns","traceEvents":[`)
-	for i, tt := range traces {
+	for i, tt := range t.ThreadTraces {
 		if tt.Waves == nil {
 			continue
 		}
 		w.start(i, tt)
 		report, err := tt.Waves.Fold(ctx, 1, func() trace.Folder { return w })
 		if err != nil {
-			return lost, err
+			return err
 		}
-		lost += report.Missing + report.Damaged
+		t.AddNotes(report.Notes...)
 	}
 	w.raw("\n]}\n")
 	if w.err == nil {
 		w.err = w.w.Flush()
 	}
 	if w.err != nil {
-		return lost, fmt.Errorf("cannot write the trace events: %w", w.err)
+		return fmt.Errorf("cannot write the trace events: %w", w.err)
 	}
-	return lost, nil
+	return nil
 }
 
 // maxUnits is the number of process ids that one thread trace may use.

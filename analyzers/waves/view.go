@@ -2,7 +2,6 @@ package waves
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"io"
 	"maps"
@@ -58,9 +57,7 @@ func show(in *view.Input) (*view.Shown, error) {
 	}
 	s := &view.Shown{Document: Sections(res, v), Table: CSV(res), Result: res}
 	for i := range res.Traces {
-		t := &res.Traces[i]
-		s.Rows = append(s.Rows, t.Kernels...)
-		s.Partial = s.Partial || t.FilesMissing+t.FilesDamaged > 0
+		s.Rows = append(s.Rows, res.Traces[i].Kernels...)
 	}
 	if len(res.Traces) == 0 {
 		s.Nothing = noWaves
@@ -96,12 +93,8 @@ func (v *View) in(res *Result) error {
 
 // perfetto writes the waves as trace events while they are read.
 func perfetto(ctx context.Context, w io.Writer, in *view.Input) error {
-	lost, err := Perfetto(ctx, w, in.Trace.ThreadTraces, int64(in.Flags.Int("min-cycles")))
-	switch {
-	case err != nil:
+	if err := Perfetto(ctx, w, in.Trace, int64(in.Flags.Int("min-cycles"))); err != nil {
 		return err
-	case in.Trace.Damaged() || lost > 0:
-		return errors.New("parts of the input could not be read: the results are partial")
 	}
 	for _, tt := range in.Trace.ThreadTraces {
 		if tt.Waves != nil {

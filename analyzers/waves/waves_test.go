@@ -244,8 +244,8 @@ func TestPerfetto(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			tr, res := analyse(t, dir, 2)
 			var out bytes.Buffer
-			if lost, err := Perfetto(t.Context(), &out, tr.ThreadTraces, 0); err != nil || lost > 0 {
-				t.Fatal(lost, err)
+			if err := Perfetto(t.Context(), &out, tr, 0); err != nil || tr.Damaged() {
+				t.Fatal(tr.Notes, err)
 			}
 			var doc struct{ TraceEvents []event }
 			if err := json.Unmarshal(out.Bytes(), &doc); err != nil {

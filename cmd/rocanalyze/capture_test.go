@@ -85,7 +85,7 @@ func TestOneGPU(t *testing.T) {
 		case "judged", "malformed", "copy.zip", "gemm.tar.gz", "README.md":
 			continue
 		}
-		tr, err := openAll(t.Context(), []string{path})
+		tr, err := open(t.Context(), "diagnose", []string{path})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -184,7 +184,7 @@ func TestNoGeneration(t *testing.T) {
 // --kernel takes every name of a kernel.
 func TestKernelNames(t *testing.T) {
 	dir := edited(t, "ui_*/code.json", `"; gemm_bf16_64x64x64"`, `"; _Z4gemmIfEvPT_i"`)
-	tr, err := openAll(t.Context(), []string{dir})
+	tr, err := open(t.Context(), "diagnose", []string{dir})
 	if err != nil {
 		t.Fatal(err)
 	}

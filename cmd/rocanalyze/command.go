@@ -108,10 +108,14 @@ func (r *runner) run(ctx context.Context) error {
 	if err := r.open(ctx); err != nil {
 		return err
 	}
+	defer closed(r.in.Trace)
 	if write, ok := r.c.Formats[r.in.Flags.Text("format")]; ok {
 		err := r.app.write(r.in.Flags.Text("output"), func(w io.Writer) error { return write(ctx, w, r.in) })
 		busy.stop()
 		r.warn(nil)
+		if r.in.Trace.Damaged() && (err == nil || errors.As(err, new(views.Nothing))) {
+			err = partial(r.in.Trace)
+		}
 		return err
 	}
 	shown, err := r.analyse(ctx, row)
@@ -226,12 +230,11 @@ func (r *runner) once(ctx context.Context) (*views.Shown, error) {
 // status does.
 func (r *runner) show(s *views.Shown) error {
 	flags := r.in.Flags
-	partial := r.in.Trace.Damaged() || s.Partial
 	notes := r.notes(s.Notes)
 	if len(s.Document.Sections) > 0 || flags.Text("format") == "json" {
 		err := r.app.render(target{flags.Text("format"), flags.Text("output"), flags.Text("color")}, shown{
 			doc: s.Document, table: s.Table, result: s.Result,
-			env: envelope(r.c.Name(), r.in.Paths, partial, notes),
+			env: envelope(r.c.Name(), r.in.Paths, r.in.Trace.Damaged(), notes),
 		})
 		if err != nil {
 			return err
@@ -240,8 +243,8 @@ func (r *runner) show(s *views.Shown) error {
 	r.warn(s.Notes)
 	failed := failure(s.Findings, flags.Text("fail-on"))
 	switch {
-	case partial:
-		return errors.New("parts of the input could not be read: the results are partial")
+	case r.in.Trace.Damaged():
+		return partial(r.in.Trace)
 	case failed != "":
 		return &statusError{exitFailed, "a finding is at or above --fail-on " + flags.Text("fail-on") + ": " + failed}
 	case s.Nothing != "":

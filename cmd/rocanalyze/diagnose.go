@@ -15,7 +15,6 @@ import (
 	"github.com/rocanalyze/rocanalyze/analyzers/rules"
 	"github.com/rocanalyze/rocanalyze/pkg/analysis"
 	"github.com/rocanalyze/rocanalyze/pkg/finding"
-	"github.com/rocanalyze/rocanalyze/pkg/ingest"
 	"github.com/rocanalyze/rocanalyze/pkg/trace"
 )
 
@@ -129,10 +128,11 @@ type diagnosis struct {
 
 // judge reads the paths and judges them.
 func (a *app) judge(ctx context.Context, paths []string, opts analysis.Options) (*diagnosis, error) {
-	t, err := openAll(ctx, paths)
+	t, err := open(ctx, "diagnose", paths)
 	if err != nil {
 		return nil, err
 	}
+	defer closed(t)
 	out, err := analysis.Run(ctx, t, opts, rules.Analyzer)
 	if err != nil {
 		return nil, err
@@ -193,60 +193,6 @@ func ruleLines(path string) ([]string, error) {
 	return out, nil
 }
 
-// openAll reads everything that is of use from the paths: traces, tables and
-// code, and then the dispatches of runs. A path has to give one of the two.
-func openAll(ctx context.Context, paths []string) (*trace.Trace, error) {
-	all := &trace.Trace{}
-	kinds := []ingest.Options{{Kernels: true, Counters: true}, {Runs: true}}
-	readable := make([]bool, len(paths))
-	reasons := make([]error, len(paths))
-	for _, opts := range kinds {
-		if t, err := ingest.Open(ctx, paths, opts); err == nil {
-			join(all, t)
-			for i := range readable {
-				readable[i] = true
-			}
-			continue
-		}
-		for i, p := range paths {
-			t, err := ingest.Open(ctx, []string{p}, opts)
-			if ctx.Err() != nil {
-				return nil, ctx.Err()
-			}
-			if err != nil {
-				if reasons[i] == nil {
-					reasons[i] = err
-				}
-				continue
-			}
-			readable[i] = true
-			join(all, t)
-		}
-	}
-	for i := range paths {
-		if !readable[i] {
-			return nil, reasons[i]
-		}
-	}
-	slices.SortStableFunc(all.ThreadTraces, func(a, b *trace.ThreadTrace) int { return strings.Compare(a.Path, b.Path) })
-	return all, nil
-}
-
-// join adds one trace to another.
-func join(to, from *trace.Trace) {
-	to.ThreadTraces = append(to.ThreadTraces, from.ThreadTraces...)
-	to.LaunchTables = append(to.LaunchTables, from.LaunchTables...)
-	to.CodeObjects = append(to.CodeObjects, from.CodeObjects...)
-	to.CounterRuns = append(to.CounterRuns, from.CounterRuns...)
-	to.Runs = append(to.Runs, from.Runs...)
-	to.KernelStats = append(to.KernelStats, from.KernelStats...)
-	for _, n := range from.Notes {
-		if !slices.Contains(to.Notes, n) {
-			to.Notes = append(to.Notes, n)
-		}
-	}
-}
-
 // gatesOf are the findings about the captures.
 func gatesOf(fs []finding.Finding) []finding.Finding {
 	out := []finding.Finding{}
@@ -260,7 +206,6 @@ func gatesOf(fs []finding.Finding) []finding.Finding {
 
 func (a *app) showDiagnosis(f *diagnoseFlags, paths []string, d *diagnosis) error {
 	t, res, gates := d.trace, d.res, d.gates
-	partial := t.Damaged() || slices.ContainsFunc(res.Kernels, lostWaves)
 	notes := notesOf(t, f.verbose)
 	v := rules.View{Verbose: f.verbose, FullNames: f.fullNames, Kernels: f.kernels}
 	failed := f.failed(d)
@@ -270,7 +215,7 @@ func (a *app) showDiagnosis(f *diagnoseFlags, paths []string, d *diagnosis) erro
 	if len(res.Kernels)+len(gates) > 0 || f.format == "json" {
 		err := a.show(&f.common, view{
 			doc: rules.Sections(res, gates, v), tables: rules.Tables(res), table: rules.TableID,
-			result: diagnoseOutput{res, gates}, env: envelope("diagnose", paths, partial, notes),
+			result: diagnoseOutput{res, gates}, env: envelope("diagnose", paths, t.Damaged(), notes),
 		})
 		if err != nil {
 			return err
@@ -278,8 +223,8 @@ func (a *app) showDiagnosis(f *diagnoseFlags, paths []string, d *diagnosis) erro
 	}
 	a.warn(&f.common, notes)
 	switch {
-	case partial:
-		return &statusError{exitUnreadable, "parts of the input could not be read: the results are partial"}
+	case t.Damaged():
+		return partial(t)
 	case failed != "":
 		return &statusError{exitFailed, "a finding is at or above --fail-on " + f.failOn + ": " + failed}
 	case len(res.Kernels) == 0:
@@ -288,13 +233,6 @@ func (a *app) showDiagnosis(f *diagnoseFlags, paths []string, d *diagnosis) erro
 		return &statusError{exitNothingSaid, "no verdict can be given: " + strings.TrimPrefix(res.Kernels[0].Verdict, "inconclusive: ")}
 	}
 	return nil
-}
-
-// lostWaves reports whether wave files of a kernel's traces could not be used.
-func lostWaves(k rules.Kernel) bool {
-	return slices.ContainsFunc(k.Traces, func(m *regime.TraceMeasure) bool {
-		return m.Hot.Waves != nil && m.Hot.Waves.Missing+m.Hot.Waves.Damaged > 0
-	})
 }
 
 // failed names a finding at or above --fail-on, "" when there is none.

@@ -8,19 +8,17 @@ import (
 	views "github.com/rocanalyze/rocanalyze/pkg/view"
 )
 
+// reads are what commands look at; the others look at everything.
+var reads = map[string]ingest.Part{
+	"hotspots": ingest.ThreadTraces, "loops": ingest.ThreadTraces, "waves": ingest.ThreadTraces,
+	"counters": ingest.Counters, "l2": ingest.Counters,
+	"kernels":   ingest.Dispatches,
+	"occupancy": ingest.ThreadTraces | ingest.Dispatches | ingest.Code,
+}
+
 // open reads what a command needs of the paths.
 func open(ctx context.Context, command string, paths []string) (*trace.Trace, error) {
-	switch command {
-	case "hotspots", "loops", "waves":
-		return ingest.Open(ctx, paths, ingest.Options{})
-	case "occupancy":
-		return ingest.Open(ctx, paths, ingest.Options{Kernels: true})
-	case "counters", "l2":
-		return ingest.Open(ctx, paths, ingest.Options{Counters: true})
-	case "kernels":
-		return ingest.Open(ctx, paths, ingest.Options{Runs: true})
-	}
-	return openAll(ctx, paths)
+	return ingest.Open(ctx, paths, ingest.Options{Only: reads[command]})
 }
 
 // kernelNames lists the first kernels of a trace.

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"errors"
 	"fmt"
 	"io"
 	"os"
@@ -79,40 +80,22 @@ var formats = []string{"text", "json", "csv", "markdown"}
 
 // notesOf lists a trace's remarks as lines; info ones only when asked for.
 func notesOf(t *trace.Trace, all bool) []string {
-	out := noteLines("", t.Notes, all)
-	for _, tt := range t.ThreadTraces {
-		out = append(out, noteLines(tt.Path, tt.Notes, all)...)
-	}
-	for _, lt := range t.LaunchTables {
-		out = append(out, noteLines("", lt.Notes, all)...)
-	}
-	for _, co := range t.CodeObjects {
-		out = append(out, noteLines("", co.Notes, all)...)
-	}
-	for _, cr := range t.CounterRuns {
-		out = append(out, noteLines("", cr.Notes, all)...)
+	var out []string
+	for _, n := range t.Notes {
+		if n.Level > trace.Info || all {
+			out = append(out, n.String())
+		}
 	}
 	return out
 }
 
-// noteLines are remarks about a path, info ones only when asked for.
-func noteLines(path string, notes []trace.Note, all bool) []string {
-	var out []string
-	for _, n := range notes {
-		if n.Level == trace.Info && !all {
-			continue
-		}
-		place := n.Place
-		if path != "" {
-			place = path + ": " + place
-		}
-		if place != "" {
-			place += ": "
-		}
-		out = append(out, fmt.Sprintf("%s: %s%s", n.Level, place, n.Text))
-	}
-	return out
+// partial is the error of a command that showed what could be read.
+func partial(t *trace.Trace) error {
+	return errors.New("parts of the input could not be read: the results are partial" + t.Lost())
 }
+
+// closed closes what was read, which cannot lose anything.
+func closed(t *trace.Trace) { _ = t.Close() }
 
 // envelope begins the JSON output of a command.
 func envelope(command string, inputs []string, partial bool, warnings []string) report.Envelope {

@@ -207,13 +207,7 @@ func Check[S any](p *Pass, checks []rule.Check[S], subject S, place finding.Plac
 }
 
 // Note adds remarks about inputs that were made while they were read further.
-func (p *Pass) Note(notes ...trace.Note) {
-	for _, n := range notes {
-		if !slices.Contains(p.Trace.Notes, n) {
-			p.Trace.Notes = append(p.Trace.Notes, n)
-		}
-	}
-}
+func (p *Pass) Note(notes ...trace.Note) { p.Trace.AddNotes(notes...) }
 
 // Selects reports whether the user's kernel selection, if any, takes one of a
 // kernel's names.

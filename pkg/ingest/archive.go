@@ -56,7 +56,7 @@ func kindOf(head []byte, name string) archiveKind {
 		return gzipArchive
 	case len(head) >= 262 && string(head[257:262]) == "ustar":
 		return tarArchive
-	case strings.HasSuffix(strings.ToLower(name), ".tar") && len(head) == sniffBytes:
+	case strings.HasSuffix(strings.ToLower(name), ".tar") && len(head) >= sniffBytes:
 		return tarArchive
 	default:
 		return notArchive

@@ -7,126 +7,47 @@ import (
 	"io"
 	"io/fs"
 	"path"
-	"path/filepath"
 	"regexp"
 	"slices"
 	"strconv"
 	"strings"
 
 	"github.com/rocanalyze/rocanalyze/pkg/ingest/counters"
-	"github.com/rocanalyze/rocanalyze/pkg/ingest/kerneltrace"
 	"github.com/rocanalyze/rocanalyze/pkg/ingest/resultsjson"
 	"github.com/rocanalyze/rocanalyze/pkg/ingest/rocpd"
 	"github.com/rocanalyze/rocanalyze/pkg/trace"
 )
 
-// maxCounterFiles bounds the counter files of one tree.
-const maxCounterFiles = 1 << 16
-
 // counterFile is one file with counters.
 type counterFile struct {
-	located
+	candidate
 	kind counters.Kind
 	// run is the same for the files of one run of the profiler, pass tells
 	// its passes apart.
 	run, pass string
-	// sets are the processes of a database, agents its GPUs; nil for tables.
-	sets   []*rocpd.Counters
-	agents []trace.CounterAgent
+	// db is an open database, runs are its runs that no other has.
+	db   *rocpd.DB
+	runs []*trace.Run
 }
 
 // passPattern matches directories that hold one pass. Source: rocprofiler-sdk
 // rocprofv3.py (pass_N of jobs, pmc_N of text inputs).
 func passPattern() *regexp.Regexp { return regexp.MustCompile(`^(pass|pmc)_[0-9]+$`) }
 
-// counterCandidate says by name whether a file of a tree may hold counters.
-func counterCandidate(name string) bool {
-	return strings.HasSuffix(name, ".csv") || strings.HasSuffix(name, "results.json") || databaseCandidate(name)
+// counterTable keeps a counter table.
+func (o *opener) counterTable(c *candidate) error {
+	o.addCounters(counterFile{candidate: *c, kind: counters.Sniff(c.head)})
+	return nil
 }
 
-// counterFile keeps a file if it holds counters.
-func (o *opener) counterFile(f located, named bool) (ok bool, err error) {
-	head, err := counterHead(f)
-	if err != nil {
-		return false, &PathError{Path: f.shown, Problem: cause(err), Err: err}
+// addCounters keeps a file with counters until all are known.
+func (o *opener) addCounters(f counterFile) {
+	f.file, f.head = nil, nil
+	f.run, f.pass = runOf(f.shown)
+	if f.given {
+		f.run = "" // all that are named are one run
 	}
-	if rocpd.Sniff(head) {
-		return o.counterDatabase(f, named)
-	}
-	kind := counters.Sniff(head)
-	if kind == counters.NotCounters {
-		return false, nil
-	}
-	if !o.once(f.real) {
-		return true, nil
-	}
-	c := counterFile{located: f, kind: kind}
-	c.run, c.pass = runOf(f.shown)
-	if named {
-		c.run = "" // all that are named are one run
-	}
-	o.counters = append(o.counters, c)
-	return true, nil
-}
-
-// counterDatabase keeps a database. Where kernels were asked for as well, it
-// is left to them too, and kept only if it has counters.
-func (o *opener) counterDatabase(f located, named bool) (ok bool, err error) {
-	if !o.once(f.real + "#counters") {
-		return !o.opts.Kernels, nil
-	}
-	s, err := sniff(f)
-	if err != nil {
-		return false, &PathError{Path: f.shown, Problem: cause(err), Err: err}
-	}
-	defer func() { err = errors.Join(err, s.Close()) }()
-	runs, err := o.database(f, s)
-	if err != nil {
-		return false, err
-	}
-	c := counterFile{located: f, kind: counters.Database}
-	c.run, c.pass = runOf(f.shown)
-	if named {
-		c.run = ""
-	}
-	counted := false
-	for _, r := range runs {
-		counted = counted || r.HasCounters
-		c.agents = append(c.agents, rocpd.CounterAgents(r)...)
-	}
-	if !counted && o.opts.Kernels {
-		return false, nil
-	}
-	if c.sets, err = rocpd.OpenCounters(o.ctx, rocpd.File{FS: f.fsys, Name: f.name, Shown: f.shown}, c.pass, runs); err != nil {
-		return false, &PathError{Path: f.shown, Problem: cause(err), Err: err}
-	}
-	for _, r := range runs {
-		o.tr.Notes = append(o.tr.Notes, r.Notes...)
-	}
-	o.counters = append(o.counters, c)
-	return !o.opts.Kernels, nil
-}
-
-// noCounterFile says what to give where only counters are wanted.
-func noCounterFile(p, problem string) error {
-	return &PathError{
-		Path: p, Problem: problem,
-		Advice: "give a *_counter_collection.csv or results.json of rocprofv3, a rocpd database, a wide CSV of rocprof, or a rocprof-compute workload directory",
-	}
-}
-
-func counterHead(f located) (head []byte, err error) {
-	file, err := f.fsys.Open(f.name)
-	if err != nil {
-		return nil, err
-	}
-	defer func() { err = errors.Join(err, file.Close()) }()
-	head = make([]byte, counters.SniffBytes)
-	n, err := io.ReadFull(file, head)
-	if errors.Is(err, io.EOF) || errors.Is(err, io.ErrUnexpectedEOF) {
-		err = nil
-	}
-	return head[:n], err
+	o.counters = append(o.counters, f)
 }
 
 // runOf tells by a file's path which run and pass it is of: directories of
@@ -151,30 +72,6 @@ func runOf(shown string) (run, pass string) {
 		}
 	}
 	return strings.Join(dirs, "/"), pass
-}
-
-// counterFiles keeps the counter files of a tree and returns how many there
-// are.
-func (o *opener) counterFiles(fsys fs.FS, names []string, display, real string) (found int, err error) {
-	before := len(o.counters)
-	for _, name := range names {
-		if err := o.ctx.Err(); err != nil {
-			return found, err
-		}
-		f := located{
-			fsys: fsys, name: name,
-			shown: path.Join(filepath.ToSlash(display), name), real: filepath.Join(real, filepath.FromSlash(name)),
-		}
-		ok, err := o.counterFile(f, false)
-		if err != nil {
-			o.tr.Notes = append(o.tr.Notes, trace.Note{Level: damageOf(err), Place: f.shown, Text: strings.TrimPrefix(err.Error(), f.shown+": ")})
-		}
-		if ok {
-			found++
-		}
-	}
-	o.counters = append(o.counters[:before:before], withoutParts(o.counters[before:])...)
-	return found, nil
 }
 
 // withoutParts drops tables whose rows another file of the same directory
@@ -203,9 +100,14 @@ func withoutParts(files []counterFile) []counterFile {
 func (o *opener) counterRuns() error {
 	index := map[string]*trace.CounterRun{}
 	beside := map[string]bool{}
-	for _, f := range o.counters {
+	for i := range o.counters {
+		f := &o.counters[i]
 		if err := o.ctx.Err(); err != nil {
 			return err
+		}
+		counted := f.counted()
+		if f.db != nil && len(counted) == 0 {
+			continue
 		}
 		run := index[f.run]
 		if run == nil {
@@ -215,11 +117,10 @@ func (o *opener) counterRuns() error {
 		} else if f.run != "" {
 			run.Path = f.run
 		}
-		if f.kind == counters.Database {
-			for _, set := range f.sets {
-				run.Sources = append(run.Sources, set)
+		if f.db != nil {
+			if err := o.databaseCounters(run, f, counted); err != nil {
+				return err
 			}
-			run.Agents = addAgents(run.Agents, f.agents)
 			continue
 		}
 		run.Sources = append(run.Sources, f.source())
@@ -232,6 +133,24 @@ func (o *opener) counterRuns() error {
 			o.besideCounters(run, f)
 		}
 	}
+	return nil
+}
+
+// counted are the runs of a database that have counters.
+func (f *counterFile) counted() []*trace.Run {
+	return slices.DeleteFunc(slices.Clone(f.runs), func(r *trace.Run) bool { return !r.HasCounters })
+}
+
+func (o *opener) databaseCounters(run *trace.CounterRun, f *counterFile, counted []*trace.Run) error {
+	for _, r := range counted {
+		c, err := f.db.Counters(o.ctx, r, f.pass)
+		if err != nil {
+			return f.fail(err, "")
+		}
+		run.Sources = append(run.Sources, c)
+		run.Agents = addAgents(run.Agents, rocpd.CounterAgents(r))
+	}
+	o.tr.AddNotes(f.db.Notes...)
 	return nil
 }
 
@@ -262,7 +181,7 @@ func (f *counterFile) source() trace.CounterSource {
 }
 
 // describe adds the agents that a results.json holds itself.
-func (o *opener) describe(run *trace.CounterRun, f counterFile) error {
+func (o *opener) describe(run *trace.CounterRun, f *counterFile) error {
 	if f.kind != counters.Results {
 		return nil
 	}
@@ -271,7 +190,7 @@ func (o *opener) describe(run *trace.CounterRun, f counterFile) error {
 		return o.ctx.Err()
 	}
 	if err != nil {
-		run.Notes = append(run.Notes, trace.Note{Level: trace.Damage, Place: f.shown, Text: strings.TrimPrefix(err.Error(), f.shown+": ")})
+		o.note(trace.Damage, f.shown, strings.TrimPrefix(err.Error(), f.shown+": "))
 	}
 	run.Agents = append(run.Agents, agents...)
 	return nil
@@ -280,7 +199,7 @@ func (o *opener) describe(run *trace.CounterRun, f counterFile) error {
 // besideCounters reads what lies beside a counter file: the GPUs, measured
 // ceilings, and kernel traces, which have the times that old releases leave
 // out.
-func (o *opener) besideCounters(run *trace.CounterRun, f counterFile) {
+func (o *opener) besideCounters(run *trace.CounterRun, f *counterFile) {
 	entries, err := fs.ReadDir(f.fsys, path.Dir(f.name))
 	if err != nil {
 		return
@@ -295,36 +214,38 @@ func (o *opener) besideCounters(run *trace.CounterRun, f counterFile) {
 		mine := func(suffix string) bool {
 			return strings.HasSuffix(name, suffix) && (name == own+suffix || !names[own+suffix])
 		}
+		c := f.beside(name)
+		var err error
 		switch {
 		case !e.Type().IsRegular():
 		case mine(agentSuffix):
-			o.companion(run, f, name, readCounterAgents)
+			err = o.counterAgents(run, &c)
 		case name == "sysinfo.csv":
-			o.companion(run, f, name, readSysinfo)
+			err = readSmall(&c, func(r io.Reader) error { return readSysinfo(run, r, c.shown) })
 		case name == "roofline.csv":
-			o.companion(run, f, name, readRoofline)
+			err = readSmall(&c, func(r io.Reader) error { return readRoofline(run, r, c.shown) })
 		case mine("kernel_trace.csv"), name == "timestamps.csv":
-			o.companion(run, f, name, readTimes)
+			err = o.times(run, &c)
+		}
+		if err != nil {
+			o.note(trace.Info, c.shown, cause(err)+": left out")
 		}
 	}
 }
 
-// companion reads one file beside a counter file; what cannot be read is
-// noted.
-func (o *opener) companion(run *trace.CounterRun, f counterFile, name string, read func(*trace.CounterRun, io.Reader, string) error) {
-	shown := path.Join(path.Dir(f.shown), name)
-	file, err := f.fsys.Open(path.Join(path.Dir(f.name), name))
-	if err == nil {
-		err = errors.Join(read(run, file, shown), file.Close())
-	}
+// readSmall reads one file beside a counter file.
+func readSmall(c *candidate, read func(io.Reader) error) error {
+	file, err := c.fsys.Open(c.name)
 	if err != nil {
-		run.Notes = append(run.Notes, trace.Note{Level: trace.Info, Place: shown, Text: cause(err) + ": left out"})
+		return err
 	}
+	return errors.Join(read(file), file.Close())
 }
 
-func readCounterAgents(run *trace.CounterRun, r io.Reader, shown string) error {
-	agents, notes, err := kerneltrace.ReadAgents(r, shown)
-	run.Notes = append(run.Notes, notes...)
+func (o *opener) counterAgents(run *trace.CounterRun, c *candidate) error {
+	agents, notes, err := o.agents(c)
+	o.tr.AddNotes(notes...)
+	agents = slices.Clone(agents)
 	slices.SortStableFunc(agents, func(a, b trace.Agent) int { return cmp.Compare(a.NodeID, b.NodeID) })
 	for i, a := range agents {
 		// "Agent N" counts all agents, "GPU N" the GPUs alone (rocprofv3
@@ -351,10 +272,13 @@ func readRoofline(run *trace.CounterRun, r io.Reader, shown string) error {
 	return err
 }
 
-func readTimes(run *trace.CounterRun, r io.Reader, shown string) error {
-	t, err := kerneltrace.Read(r, shown)
+// times adds a kernel trace, which has the times that old releases leave out of
+// counter tables.
+func (o *opener) times(run *trace.CounterRun, c *candidate) error {
+	t, err := o.table(c, nil)
 	if err == nil {
-		run.LaunchTables = append(run.LaunchTables, t)
+		o.tr.AddNotes(t.Notes...)
+		run.LaunchTables = append(run.LaunchTables, &t.LaunchTable)
 	}
 	return err
 }

@@ -33,12 +33,26 @@ func writeFiles(t *testing.T, files map[string]string) {
 
 func openKernels(t *testing.T, paths ...string) *trace.Trace {
 	t.Helper()
-	tr, err := Open(t.Context(), paths, Options{Kernels: true})
+	tr, err := Open(t.Context(), paths, Options{Only: ThreadTraces | Dispatches | Code})
 	if err != nil {
 		t.Fatal(err)
 	}
 	return tr
 }
+
+// launches are the dispatches of a run, summed by its source.
+func launches(t *testing.T, r *trace.Run) *trace.LaunchTable {
+	t.Helper()
+	rep, err := r.Dispatches.Fold(t.Context(), 1, func() trace.DispatchFolder { return ignore{} })
+	if err != nil || rep.Launches == nil {
+		t.Fatal(rep, err)
+	}
+	return rep.Launches
+}
+
+type ignore struct{}
+
+func (ignore) Dispatch(*trace.Dispatch) {}
 
 func TestOpenKernels(t *testing.T) {
 	writeFiles(t, map[string]string{
@@ -52,10 +66,10 @@ func TestOpenKernels(t *testing.T) {
 		"alone/b_agent_info.csv": agentHeader + "2,GPU,gfx942,304\n",
 	})
 	tr := openKernels(t, "run", "run/a_kernel_trace.csv", "alone/kernel_trace.csv")
-	if len(tr.LaunchTables) != 2 || len(tr.CodeObjects) != 1 || tr.Damaged() {
-		t.Fatalf("%d kernel traces, %d code objects, notes %v", len(tr.LaunchTables), len(tr.CodeObjects), tr.Notes)
+	if len(tr.Runs) != 2 || len(tr.CodeObjects) != 1 || tr.Damaged() {
+		t.Fatalf("%d kernel traces, %d code objects, notes %v", len(tr.Runs), len(tr.CodeObjects), tr.Notes)
 	}
-	run, alone := tr.LaunchTables[0], tr.LaunchTables[1]
+	run, alone := launches(t, tr.Runs[0]), launches(t, tr.Runs[1])
 	if run.Path != "run/a_kernel_trace.csv" || run.Rows != 2 || len(run.Launches) != 1 {
 		t.Errorf("%s: %d rows, %d launches", run.Path, run.Rows, len(run.Launches))
 	}
@@ -69,9 +83,9 @@ func TestOpenKernels(t *testing.T) {
 	if co.Path != "run/k.s" || co.Kind != "assembly" || co.Target != "gfx942" || len(co.Kernels) != 1 || *co.Kernels[0].Descriptor.VGPRs != 136 {
 		t.Errorf("code object %+v", co)
 	}
-	// Without the option a tree is searched for dispatch directories only.
+	// What is not wanted is not looked for.
 	var pe *PathError
-	if _, err := Open(t.Context(), []string{"run"}, Options{}); !errors.As(err, &pe) || !strings.Contains(pe.Problem, "no dispatch directory") {
+	if _, err := Open(t.Context(), []string{"run"}, Options{Only: ThreadTraces}); !errors.As(err, &pe) || !strings.Contains(pe.Problem, "no dispatch directory") {
 		t.Errorf("error %v", err)
 	}
 }
@@ -90,7 +104,7 @@ func TestOpenKernelsErrors(t *testing.T) {
 		"bundle.co":    "bundle.co: ",
 		"host.o":       "host.o: ",
 	} {
-		_, err := Open(t.Context(), []string{name}, Options{})
+		_, err := Open(t.Context(), []string{name}, Options{Only: ThreadTraces | Dispatches | Code})
 		if err == nil || !strings.Contains(err.Error(), want) || strings.Count(err.Error(), name) != 1 {
 			t.Errorf("%s: error %v, want %q", name, err, want)
 		}
@@ -117,7 +131,7 @@ func TestCompanionTables(t *testing.T) {
 		}
 		tt := tr.ThreadTraces[0]
 		if len(tt.LaunchTables) != 2 || tt.LaunchTables[0].Rows != 2 {
-			t.Errorf("%s: %d tables, launches %+v, notes %v", how, len(tt.LaunchTables), tt.Launches, tt.Notes)
+			t.Errorf("%s: %d tables, launches %+v, notes %v", how, len(tt.LaunchTables), tt.Launches, tr.Notes)
 			return
 		}
 		for i, table := range tt.LaunchTables {

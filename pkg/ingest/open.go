@@ -13,6 +13,7 @@ import (
 	"strings"
 
 	"github.com/rocanalyze/rocanalyze/pkg/ingest/att"
+	"github.com/rocanalyze/rocanalyze/pkg/ingest/kerneltrace"
 	"github.com/rocanalyze/rocanalyze/pkg/trace"
 )
 
@@ -21,24 +22,16 @@ const (
 	maxDepth      = 16
 	maxDirs       = 100_000
 	maxDispatches = 4096
+	maxFiles      = 1 << 16
 )
 
-// Options says what to read beyond the usual.
+// Options says what to read.
 type Options struct {
 	// Timeline asks for the timelines of waves (trace.Wave.Timeline).
 	Timeline bool
-	// Kernels asks for what describes kernels: kernel traces, code objects and
-	// assembly listings in directory trees, and whole kernel traces beside
-	// dispatch directories. Files of these kinds that are named are always
-	// read.
-	Kernels bool
-	// Runs asks for dispatches one by one: databases, kernel traces,
-	// statistics tables and results.json become runs, and nothing else is
-	// read.
-	Runs bool
-	// Counters asks for counter tables and results.json; without it they are
-	// not read, not even where they are named.
-	Counters bool
+	// Only leaves what is not in it closed: a caller that looks at counters
+	// need not wait for thread traces. 0 stands for everything.
+	Only Part
 }
 
 // PathError says which path cannot be read, why, and what to do.
@@ -64,23 +57,25 @@ func (e *PathError) Error() string {
 func (e *PathError) Unwrap() error { return e.Err }
 
 // Open reads what the paths name into one trace: dispatch directories of a
-// decoded thread trace, files inside one, kernel traces, code objects and
-// assembly listings, directory trees and archives (.zip, .tar, .tar.gz) that
-// hold any of them; code objects in archives are not read. A directory that several paths
-// name is read once. Errors are *PathError, or that of the context; damage
-// inside an input is a note in the trace instead.
+// decoded thread trace, files inside one, databases, kernel traces, statistics,
+// counter tables, code objects and assembly listings, directory trees and
+// archives (.zip, .tar, .tar.gz) that hold any of them. What they are is told by
+// their content, once; a file that several paths name is read once. Errors are
+// *PathError, or that of the context; damage inside an input is a note in the
+// trace instead.
 //
-// Wave and source files are read when they are asked for, so the inputs must
-// stay in place; nothing has to be closed.
+// Dispatches, counters, waves and source files are read when they are asked
+// for, so the inputs must stay in place until the trace is closed.
 func Open(ctx context.Context, paths []string, opts Options) (*trace.Trace, error) {
-	o := opener{ctx: ctx, opts: opts, tr: &trace.Trace{}, seen: map[string]bool{}}
-	for _, p := range paths {
-		if err := o.path(p); err != nil {
-			return nil, err
-		}
+	o := opener{
+		ctx: ctx, opts: opts, only: opts.Only, tr: &trace.Trace{}, seen: map[string]bool{}, runs: map[string]*trace.Run{},
+		tables: map[string]*kerneltrace.Table{}, agentTables: map[string]agentTable{},
 	}
-	if err := o.counterRuns(); err != nil {
-		return nil, err
+	if o.only == 0 {
+		o.only = ThreadTraces | Dispatches | Counters | Code
+	}
+	if err := o.all(paths); err != nil {
+		return nil, errors.Join(err, o.tr.Close())
 	}
 	slices.SortStableFunc(o.tr.ThreadTraces, func(a, b *trace.ThreadTrace) int { return strings.Compare(a.Path, b.Path) })
 	return o.tr, nil
@@ -90,10 +85,26 @@ func Open(ctx context.Context, paths []string, opts Options) (*trace.Trace, erro
 type opener struct {
 	ctx  context.Context
 	opts Options
+	only Part
 	tr   *trace.Trace
-	seen map[string]bool // real paths of the directories that were read
-	// counters are the counter files so far.
-	counters []counterFile
+	seen map[string]bool // real paths of what was read
+	// counters are the counter files so far, runs the runs of databases by
+	// their identity, databases how many databases were opened.
+	counters  []counterFile
+	runs      map[string]*trace.Run
+	databases int
+	// tables and agentTables were read, by their real paths.
+	tables      map[string]*kerneltrace.Table
+	agentTables map[string]agentTable
+}
+
+func (o *opener) all(paths []string) error {
+	for _, p := range paths {
+		if err := o.path(p); err != nil {
+			return err
+		}
+	}
+	return o.counterRuns()
 }
 
 // path reads one path.
@@ -149,6 +160,9 @@ func (o *opener) dir(p, real string) error {
 	}
 	parent, base := filepath.Dir(real), filepath.Base(real)
 	if isDispatch(real) {
+		if !o.wants(ThreadTraces) {
+			return nil // the caller says what is missing
+		}
 		return o.dispatch(dirFS(parent), base, filepath.Clean(p), real)
 	}
 	return o.tree(dirFS(real), p, filepath.Clean(p), real)
@@ -173,68 +187,90 @@ func isDispatch(real string) bool {
 	return filepath.Dir(real) != real && att.IsDispatchDir(dirFS(filepath.Dir(real)), filepath.Base(real))
 }
 
-// file reads an archive, or the dispatch directory that the file is in.
-func (o *opener) file(p, real string) error {
-	head, err := readHead(real)
-	if err != nil {
+// file reads a file that was named: an archive, a file of a known format, or
+// the dispatch directory that it is in.
+func (o *opener) file(p, real string) (err error) {
+	c := candidate{fsys: dirFS(filepath.Dir(real)), name: filepath.Base(real), shown: filepath.ToSlash(p), real: real, given: true}
+	if err := c.start(); err != nil {
 		return &PathError{Path: p, Problem: cause(err), Err: err}
 	}
-	kind := kindOf(head, real)
-	if kind == notArchive {
-		f := located{fsys: dirFS(filepath.Dir(real)), name: filepath.Base(real), shown: filepath.ToSlash(p), real: real}
-		if o.opts.Runs {
-			if ok, err := o.runFile(f, true); ok || err != nil {
-				return err
-			}
-			return notRuns(p)
-		}
-		if o.opts.Counters {
-			if ok, err := o.counterFile(f, true); ok || err != nil {
-				return err
-			}
-		}
-		if ok, err := o.kernelFile(f, true); ok || err != nil {
-			return err
-		}
-		if dir := filepath.Dir(real); isDispatch(dir) {
-			return o.dispatch(dirFS(filepath.Dir(dir)), filepath.Base(dir), filepath.Dir(p), dir)
-		}
-		if o.opts.Counters && !o.opts.Kernels {
-			return noCounterFile(p, "not recognised")
-		}
-		return &PathError{
-			Path: p, Problem: "not recognised",
-			Advice: "give the ui_output_agent_*_dispatch_* directory that rocprofv3 --att wrote, a directory above it, a .tar.gz or .zip of it, a rocpd database, a kernel_trace.csv, a counter table, a code object or its assembly (.s)",
-		}
+	defer func() { err = errors.Join(err, c.stop()) }()
+	if kind := kindOf(c.head, real); kind != notArchive {
+		return o.archive(p, real, kind)
 	}
-	if o.seen[real] {
+	found, known, err := o.recogniseStarted(&c)
+	dir := filepath.Dir(real)
+	switch {
+	case err != nil || found != 0:
+		return err
+	case !known && isDispatch(dir) && o.wants(ThreadTraces):
+		return o.dispatch(dirFS(filepath.Dir(dir)), filepath.Base(dir), filepath.Dir(p), dir)
+	}
+	return o.unwanted(p, &c, known)
+}
+
+// archive reads what is in an archive.
+func (o *opener) archive(p, real string, kind archiveKind) error {
+	if !o.once(real) {
 		return nil
 	}
-	o.seen[real] = true
 	fsys, notes, err := openArchive(real, kind)
 	if err != nil {
 		return &PathError{Path: p, Problem: cause(err), Advice: "unpack it and give the directory", Err: err}
 	}
 	for _, n := range notes {
-		n.Place = p
-		o.tr.Notes = append(o.tr.Notes, n)
+		n.File = p
+		o.tr.AddNotes(n)
 	}
 	// The mark keeps a directory at the archive's root from being taken for
 	// the archive, which was seen.
 	return o.tree(fsys, p, filepath.Clean(p), real+"!")
 }
 
-func readHead(real string) ([]byte, error) {
-	f, err := os.Open(real)
-	if err != nil {
-		return nil, err
+// lack says what to give where there is nothing of what was asked for.
+type lack struct {
+	// below is what a directory lacks, advice what to give then, fileAdvice what
+	// to give instead of a file of another kind.
+	below, advice, fileAdvice string
+}
+
+func (o *opener) lack() lack {
+	switch o.only {
+	case ThreadTraces:
+		return lack{"no dispatch directory (code.json)", "give the ui_output_agent_*_dispatch_* directory that rocprofv3 --att wrote", anyAdvice}
+	case Dispatches:
+		return lack{"no dispatches", runAdvice, runAdvice}
+	case Counters:
+		return lack{"no counter table", counterAdvice, counterAdvice}
 	}
-	head := make([]byte, sniffBytes)
-	n, err := io.ReadFull(f, head)
-	if errors.Is(err, io.EOF) || errors.Is(err, io.ErrUnexpectedEOF) {
-		err = nil
+	return lack{"no dispatch directory (code.json), kernel trace, code object or counter table", "give the directory that rocprofv3 wrote to (its -d)", anyAdvice}
+}
+
+// What to give.
+const (
+	anyAdvice     = "give the ui_output_agent_*_dispatch_* directory that rocprofv3 --att wrote, a directory above it, a .tar.gz or .zip of it, a rocpd database, a kernel_trace.csv, a counter table, a code object or its assembly (.s)"
+	runAdvice     = "give the database (*_results.db) or the *_kernel_trace.csv that rocprofv3 --kernel-trace wrote, its *_kernel_stats.csv or *_results.json"
+	counterAdvice = "give a *_counter_collection.csv or results.json of rocprofv3, a rocpd database, a wide CSV of rocprof, or a rocprof-compute workload directory"
+)
+
+// unwanted refuses a file that was named and is nothing of what is wanted.
+// known says that it is something else: then it is for the caller to say what
+// is missing, unless only one kind of file is of use.
+func (o *opener) unwanted(p string, c *candidate, known bool) error {
+	switch k := kerneltrace.Sniff(c.head); {
+	case k == kerneltrace.CounterTable:
+		return notKernelTrace(p, "a counter table")
+	case k == kerneltrace.AgentTable:
+		return notKernelTrace(p, "an agent table")
+	case known && o.only != Dispatches:
+		return nil
 	}
-	return head[:n], errors.Join(err, f.Close())
+	l := o.lack()
+	return &PathError{Path: p, Problem: "not recognised", Advice: l.fileAdvice}
+}
+
+func notKernelTrace(p, what string) error {
+	return &PathError{Path: p, Problem: what + ", not a kernel trace", Advice: "give the *_kernel_trace.csv of the same run"}
 }
 
 // openArchive gives the files of an archive.
@@ -261,30 +297,20 @@ func openArchive(real string, kind archiveKind) (fsys fs.FS, notes []trace.Note,
 	return fsys, notes, nil
 }
 
-// tree reads every dispatch directory of fsys. display and real are the user's
+// tree reads everything that is wanted of fsys. display and real are the user's
 // and the real name of its root.
 func (o *opener) tree(fsys fs.FS, p, display, real string) error {
-	s := search{fsys: fsys, kernels: o.opts.Kernels, counters: o.opts.Counters, runs: o.opts.Runs}
-	if err := s.walk(o.ctx, ".", 0); err != nil {
+	s := search{o: o, fsys: fsys, display: filepath.ToSlash(display)}
+	if err := s.walk(".", 0); err != nil {
 		return err
 	}
-	for _, n := range s.notes {
-		n.Place = path.Join(filepath.ToSlash(display), n.Place)
-		o.tr.Notes = append(o.tr.Notes, n)
-	}
-	if o.opts.Runs {
-		return o.runTree(fsys, s.runFiles, p, display, real)
-	}
-	described, err := o.kernelFiles(fsys, s.files, display, real)
+	found, err := o.files(&s, real)
 	if err != nil {
 		return err
 	}
-	counted, err := o.counterFiles(fsys, s.tables, display, real)
-	if err != nil {
-		return err
-	}
-	if len(s.found) == 0 && described == 0 && counted == 0 {
-		return o.nothingBelow(p)
+	if !found && len(s.found) == 0 && !s.other {
+		l := o.lack()
+		return &PathError{Path: p, Problem: l.below + " below " + p, Advice: l.advice}
 	}
 	for _, dir := range s.found {
 		shown := filepath.Join(display, filepath.FromSlash(dir))
@@ -295,44 +321,51 @@ func (o *opener) tree(fsys fs.FS, p, display, real string) error {
 	return nil
 }
 
-// nothingBelow says that a tree holds nothing of what was asked for.
-func (o *opener) nothingBelow(p string) error {
-	switch {
-	case o.opts.Counters && !o.opts.Kernels:
-		return noCounterFile(p, "no counter table below "+p)
-	case o.opts.Kernels:
-		return &PathError{
-			Path: p, Problem: "no dispatch directory (code.json), kernel trace, code object or counter table below " + p,
-			Advice: "give the directory that rocprofv3 wrote to (its -d)",
+// files reads the files of a tree, and reports whether there is any of use. One
+// that cannot be read does not stop the others.
+func (o *opener) files(s *search, real string) (found bool, err error) {
+	repeated := repeats(s.files)
+	counted := len(o.counters)
+	for _, name := range s.files {
+		if err := o.ctx.Err(); err != nil {
+			return found, err
 		}
+		c := candidate{
+			fsys: s.fsys, name: name, shown: path.Join(s.display, name), real: filepath.Join(real, filepath.FromSlash(name)),
+			repeated: repeated[name],
+		}
+		parts, _, err := o.recognise(&c)
+		if o.ctx.Err() != nil {
+			return found, o.ctx.Err()
+		}
+		if err != nil {
+			o.damaged(&c, err)
+		}
+		if c.repeated && parts&o.only&Dispatches != 0 {
+			o.note(trace.Info, c.shown, "left out: a better source of the same run lies beside it")
+		}
+		found = found || parts != 0
 	}
-	return &PathError{
-		Path: p, Problem: "no dispatch directory (code.json) below " + p,
-		Advice: "give the ui_output_agent_*_dispatch_* directory that rocprofv3 --att wrote",
-	}
+	o.counters = append(o.counters[:counted:counted], withoutParts(o.counters[counted:])...)
+	return found, nil
 }
 
-// search finds dispatch directories.
+// search finds dispatch directories and files that may be of use.
 type search struct {
-	fsys  fs.FS
-	dirs  int
-	found []string
-	notes []trace.Note
-	// kernels asks for files that may describe kernels, listed in files.
-	kernels bool
+	o       *opener
+	fsys    fs.FS
+	display string // its root
+	dirs    int
+	found   []string
 	files   []string
-	// counters asks for files that may hold counters, listed in tables.
-	counters bool
-	tables   []string
-	// runs asks for files that may hold dispatches, listed in runFiles.
-	runs     bool
-	runFiles []string
+	// other is set when there is a thread trace and none is wanted.
+	other, stopped bool
 }
 
 // walk looks at dir and all below it, in order of names, and does not follow
 // links. The error is that of the context only.
-func (s *search) walk(ctx context.Context, dir string, depth int) error {
-	if err := ctx.Err(); err != nil {
+func (s *search) walk(dir string, depth int) error {
+	if err := s.o.ctx.Err(); err != nil {
 		return err
 	}
 	if s.dirs == maxDirs || len(s.found) == maxDispatches || depth > maxDepth {
@@ -341,12 +374,15 @@ func (s *search) walk(ctx context.Context, dir string, depth int) error {
 	}
 	s.dirs++
 	if att.IsDispatchDir(s.fsys, dir) {
-		s.found = append(s.found, dir)
+		if s.o.wants(ThreadTraces) {
+			s.found = append(s.found, dir)
+		}
+		s.other = !s.o.wants(ThreadTraces)
 		return nil
 	}
 	entries, err := fs.ReadDir(s.fsys, dir)
 	if err != nil {
-		s.notes = append(s.notes, trace.Note{Level: trace.Damage, Place: dir, Text: "the directory cannot be read: " + cause(err)})
+		s.o.note(trace.Damage, path.Join(s.display, dir), "the directory cannot be read: "+cause(err))
 		return nil
 	}
 	for _, e := range entries {
@@ -354,31 +390,48 @@ func (s *search) walk(ctx context.Context, dir string, depth int) error {
 			s.file(dir, e)
 			continue
 		}
-		if err := s.walk(ctx, path.Join(dir, e.Name()), depth+1); err != nil {
+		if err := s.walk(path.Join(dir, e.Name()), depth+1); err != nil {
 			return err
 		}
 	}
 	return nil
 }
 
-// stop notes once that the search is not complete.
-func (s *search) stop(dir string) {
-	text := fmt.Sprintf("the search ends here (limits: depth %d, %d directories, %d dispatches): give a directory further down", maxDepth, maxDirs, maxDispatches)
-	for _, n := range s.notes {
-		if n.Text == text {
+// file keeps a file that may be of use, by its name; its content decides.
+func (s *search) file(dir string, e fs.DirEntry) {
+	if !e.Type().IsRegular() || len(s.files) == maxFiles {
+		return
+	}
+	all := formats()
+	for i := range all {
+		if s.o.wants(all[i].holds) && all[i].named(e.Name()) {
+			s.files = append(s.files, path.Join(dir, e.Name()))
 			return
 		}
 	}
-	s.notes = append(s.notes, trace.Note{Level: trace.Damage, Place: dir, Text: text})
+}
+
+// stop notes once that the search is not complete.
+func (s *search) stop(dir string) {
+	if s.stopped {
+		return
+	}
+	s.stopped = true
+	s.o.note(trace.Damage, path.Join(s.display, dir), fmt.Sprintf(
+		"the search ends here (limits: depth %d, %d directories, %d dispatches): give a directory further down", maxDepth, maxDirs, maxDispatches))
 }
 
 // dispatch reads one dispatch directory unless that was done.
 func (o *opener) dispatch(fsys fs.FS, dir, display, real string) error {
-	if o.seen[real] {
+	if !o.once(real) {
 		return nil
 	}
-	o.seen[real] = true
-	tt, err := att.Open(o.ctx, fsys, dir, filepath.ToSlash(display))
+	around := real
+	if dir != "." {
+		around = filepath.Dir(real)
+	}
+	shown := filepath.ToSlash(display)
+	tt, notes, err := att.Open(o.ctx, fsys, dir, shown, companions{o, around})
 	if err != nil {
 		if o.ctx.Err() != nil {
 			return o.ctx.Err()
@@ -388,9 +441,21 @@ func (o *opener) dispatch(fsys fs.FS, dir, display, real string) error {
 	if w, ok := tt.Waves.(*att.Waves); ok {
 		w.Timeline = o.opts.Timeline
 	}
-	if o.opts.Kernels {
-		companionTables(fsys, dir, filepath.ToSlash(display), tt)
-	}
+	o.tr.Sources = append(o.tr.Sources, trace.Source{Path: shown, Format: "thread_trace", By: "place"})
 	o.tr.ThreadTraces = append(o.tr.ThreadTraces, tt)
+	o.tr.AddNotes(notes...)
 	return nil
+}
+
+// contextReader ends the input when the context does.
+type contextReader struct {
+	ctx context.Context
+	r   io.Reader
+}
+
+func (c *contextReader) Read(p []byte) (int, error) {
+	if err := c.ctx.Err(); err != nil {
+		return 0, err
+	}
+	return c.r.Read(p)
 }

@@ -19,30 +19,21 @@ func Query(ctx context.Context, p, query string, limit int) (res *rocpd.QueryRes
 	if !info.Mode().IsRegular() {
 		return nil, &PathError{Path: p, Problem: "not a file", Advice: "give one database (*_results.db)"}
 	}
-	f := located{fsys: dirFS(filepath.Dir(real)), name: filepath.Base(real), shown: filepath.ToSlash(p), real: real}
-	s, err := sniff(f)
-	if err != nil {
-		return nil, &PathError{Path: p, Problem: cause(err), Err: err}
-	}
-	head := s.head
-	if err := s.Close(); err != nil {
-		return nil, &PathError{Path: p, Problem: cause(err), Err: err}
+	c := candidate{fsys: dirFS(filepath.Dir(real)), name: filepath.Base(real), shown: filepath.ToSlash(p), real: real}
+	if err := errors.Join(c.start(), c.stop()); err != nil {
+		return nil, c.fail(err, "")
 	}
 	switch {
-	case len(head) == 0:
+	case len(c.head) == 0:
 		err = rocpd.ErrEmpty
-	case !rocpd.Sniff(head):
-		err = rocpd.NotSQLite(head)
+	case !rocpd.Sniff(c.head):
+		err = rocpd.NotSQLite(c.head)
 	default:
-		res, err = rocpd.Query(ctx, rocpd.File{FS: f.fsys, Name: f.name, Shown: f.shown}, query, limit)
+		res, err = rocpd.Query(ctx, rocpd.File{FS: c.fsys, Name: c.name, Shown: c.shown}, query, limit)
 	}
-	var other *rocpd.NotDatabase
 	var refused *rocpd.QueryError
-	switch {
-	case err == nil || ctx.Err() != nil || errors.As(err, &refused):
+	if errors.As(err, &refused) {
 		return res, err
-	case errors.As(err, &other):
-		return nil, &PathError{Path: p, Problem: other.Problem, Advice: other.Advice, Err: err}
 	}
-	return nil, &PathError{Path: p, Problem: cause(err), Err: err}
+	return res, databaseError(ctx.Err(), p, err)
 }

@@ -1,7 +1,7 @@
 package ingest
 
 import (
-	"bytes"
+	"cmp"
 	"errors"
 	"fmt"
 	"io"
@@ -10,264 +10,245 @@ import (
 	"path/filepath"
 	"strings"
 
+	"github.com/rocanalyze/rocanalyze/pkg/ingest/counters"
 	"github.com/rocanalyze/rocanalyze/pkg/ingest/kerneltrace"
 	"github.com/rocanalyze/rocanalyze/pkg/ingest/resultsjson"
 	"github.com/rocanalyze/rocanalyze/pkg/ingest/rocpd"
 	"github.com/rocanalyze/rocanalyze/pkg/trace"
 )
 
-// maxRunFiles bounds the databases and tables of one tree.
-const maxRunFiles = 1 << 16
+// maxOpenDatabases bounds the databases that stay open between reads; any more
+// are opened for each.
+const maxOpenDatabases = 64
 
-// databaseSuffixes are the names of files that may be databases.
-var databaseSuffixes = []string{"_results.db", ".db", ".rpd", ".sqlite", ".sqlite3"}
-
-// runSuffixes are the names of files that hold dispatches, the best source of
-// one output prefix first: a profiler that wrote several formats wrote the
-// same dispatches into each.
-var runSuffixes = append(databaseSuffixes, "_kernel_trace.csv", "kernel_trace.csv", "_results.json", "results.json", "_kernel_stats.csv", "kernel_stats.csv")
-
-// databaseCandidate says by name whether a file of a tree may be a database.
-func databaseCandidate(name string) bool {
-	_, rank := runPrefix(name)
-	return rank < len(databaseSuffixes)
-}
-
-// runPrefix returns a file's name without its suffix, and the place of that
-// among runSuffixes.
-func runPrefix(name string) (prefix string, rank int) {
-	for i, suffix := range runSuffixes {
-		if prefix, ok := strings.CutSuffix(name, suffix); ok {
-			return prefix, i
-		}
-	}
-	return name, len(runSuffixes)
-}
-
-// bestRuns drops the files that repeat the dispatches of a better source of the
-// same output prefix.
-func bestRuns(names []string) (kept, repeated []string) {
-	best := map[string]int{}
-	for _, n := range names {
-		if prefix, rank := runPrefix(n); rank < len(runSuffixes) {
-			if old, ok := best[prefix]; !ok || rank < old {
-				best[prefix] = rank
-			}
-		}
-	}
-	for _, n := range names {
-		if prefix, rank := runPrefix(n); rank < len(runSuffixes) && rank > best[prefix] {
-			repeated = append(repeated, n)
-		} else {
-			kept = append(kept, n)
-		}
-	}
-	return kept, repeated
-}
-
-// runFiles reads those files of a tree that hold dispatches, and returns how
-// many there are. One that cannot be read does not stop the others.
-func (o *opener) runFiles(fsys fs.FS, names []string, display, real string) (read int, err error) {
-	kept, repeated := bestRuns(names)
-	for _, name := range repeated {
-		o.tr.Notes = append(o.tr.Notes, trace.Note{
-			Level: trace.Info, Place: path.Join(filepath.ToSlash(display), name),
-			Text: "left out: a better source of the same run lies beside it",
-		})
-	}
-	for _, name := range kept {
-		if err := o.ctx.Err(); err != nil {
-			return read, err
-		}
-		f := located{
-			fsys: fsys, name: name,
-			shown: path.Join(filepath.ToSlash(display), name), real: filepath.Join(real, filepath.FromSlash(name)),
-		}
-		ok, err := o.runFile(f, false)
-		if err != nil {
-			o.tr.Notes = append(o.tr.Notes, trace.Note{Level: damageOf(err), Place: f.shown, Text: strings.TrimPrefix(err.Error(), f.shown+": ")})
-		}
-		if ok {
-			read++
-		}
-	}
-	return read, nil
-}
-
-// damageOf is how much it matters that a file of a tree was not read: one that
-// is merely something else is no loss.
-func damageOf(err error) trace.Level {
-	var other *rocpd.NotDatabase
-	if errors.As(err, &other) && !other.Damaged {
-		return trace.Warning
-	}
-	return trace.Damage
-}
-
-// runCandidate says by name whether a file of a tree may hold dispatches.
-func runCandidate(name string) bool {
-	_, rank := runPrefix(name)
-	return rank < len(runSuffixes)
-}
-
-// runAdvice is what to give where there are no dispatches.
-const runAdvice = "give the database (*_results.db) or the *_kernel_trace.csv that rocprofv3 --kernel-trace wrote, its *_kernel_stats.csv or *_results.json"
-
-// notRuns refuses a file without dispatches.
-func notRuns(p string) error {
-	return &PathError{Path: p, Problem: "not recognised", Advice: runAdvice}
-}
-
-// runTree reads the files of a tree that hold dispatches.
-func (o *opener) runTree(fsys fs.FS, files []string, p, display, real string) error {
-	read, err := o.runFiles(fsys, files, display, real)
-	if err == nil && read == 0 {
-		return &PathError{Path: p, Problem: "no dispatches below " + p, Advice: runAdvice}
-	}
-	return err
-}
-
-// sniffed is an open file of which the first bytes were read.
-type sniffed struct {
-	fs.File
-	head []byte
-}
-
-// rest gives the whole file.
-func (s *sniffed) rest() io.Reader { return io.MultiReader(bytes.NewReader(s.head), s.File) }
-
-// sniff opens a file and reads its first bytes.
-func sniff(f located) (*sniffed, error) {
-	file, err := f.fsys.Open(f.name)
+// database reads all of a database but its dispatches and counters.
+func (o *opener) database(c *candidate) error {
+	db, err := o.openDatabase(c)
 	if err != nil {
-		return nil, err
+		return err
 	}
-	head := make([]byte, kerneltrace.SniffBytes)
-	n, err := io.ReadFull(file, head)
-	if err != nil && !errors.Is(err, io.EOF) && !errors.Is(err, io.ErrUnexpectedEOF) {
-		return nil, errors.Join(err, file.Close())
-	}
-	return &sniffed{file, head[:n]}, nil
-}
-
-// runFile reads a file that holds dispatches one by one, or sums of them; ok
-// is false when it does not. named says that the user named this very file.
-func (o *opener) runFile(f located, named bool) (ok bool, err error) {
-	s, err := sniff(f)
-	if err != nil {
-		return false, &PathError{Path: f.shown, Problem: cause(err), Err: err}
-	}
-	defer func() { err = errors.Join(err, s.Close()) }()
-	switch {
-	case rocpd.Sniff(s.head), databaseCandidate(path.Base(f.name)):
-		return true, o.databaseRuns(f, s)
-	case kerneltrace.Sniff(s.head) == kerneltrace.KernelTrace:
-		return true, o.kernelTraceRun(f, s.rest())
-	case kerneltrace.SniffStats(s.head):
-		return true, o.kernelStats(f, s.rest())
-	case resultsjson.Sniff(s.head):
-		return true, o.resultsRuns(f, s.rest())
-	case named && kerneltrace.Sniff(s.head) != kerneltrace.NotTable:
-		return false, notKernelTrace(f.shown, kerneltrace.Sniff(s.head))
-	}
-	return false, nil
-}
-
-// database reads what a database holds beside its dispatches.
-func (o *opener) database(f located, s *sniffed) ([]*trace.Run, error) {
-	var err error
+	o.tr.OnClose(db.Close)
 	var runs []*trace.Run
-	switch {
-	case len(s.head) == 0:
-		err = rocpd.ErrEmpty
-	case !rocpd.Sniff(s.head):
-		err = rocpd.NotSQLite(s.head)
-	default:
-		runs, err = rocpd.Open(o.ctx, rocpd.File{FS: f.fsys, Name: f.name, Shown: f.shown})
+	for _, r := range db.Runs {
+		if o.firstOf(r) {
+			runs = append(runs, r)
+		}
 	}
-	var other *rocpd.NotDatabase
-	switch {
-	case err == nil || o.ctx.Err() != nil:
-		return runs, o.ctx.Err()
-	case errors.As(err, &other):
-		return nil, &PathError{Path: f.shown, Problem: other.Problem, Advice: other.Advice, Err: err}
+	if o.wants(Dispatches) && !c.repeated {
+		o.tr.Runs = append(o.tr.Runs, runs...)
 	}
-	return nil, &PathError{Path: f.shown, Problem: cause(err), Err: err}
-}
-
-func (o *opener) databaseRuns(f located, s *sniffed) error {
-	if !o.once(f.real) {
-		return nil
+	o.tr.AddNotes(db.Notes...)
+	if o.wants(Counters) {
+		o.addCounters(counterFile{candidate: *c, kind: counters.Database, db: db, runs: runs})
 	}
-	runs, err := o.database(f, s)
-	o.tr.Runs = append(o.tr.Runs, runs...)
-	return err
-}
-
-func (o *opener) kernelTraceRun(f located, r io.Reader) error {
-	if !o.once(f.real) {
-		return nil
-	}
-	t, err := readLaunchTable(f, r)
-	if err != nil {
-		return &PathError{Path: f.shown, Problem: cause(err), Err: err}
-	}
-	d := &kerneltrace.Dispatches{FS: f.fsys, Name: f.name, Shown: f.shown}
-	o.tr.Runs = append(o.tr.Runs, d.Run(t))
 	return nil
 }
+
+// openDatabase hands the file of a candidate over to a database.
+func (o *opener) openDatabase(c *candidate) (db *rocpd.DB, err error) {
+	switch {
+	case len(c.head) == 0:
+		err = rocpd.ErrEmpty
+	case !rocpd.Sniff(c.head):
+		err = rocpd.NotSQLite(c.head)
+	default:
+		o.databases++
+		db, err = rocpd.Open(o.ctx, rocpd.File{FS: c.fsys, Name: c.name, Shown: c.shown, Opened: c.take(), Keep: o.databases <= maxOpenDatabases})
+	}
+	return db, databaseError(o.ctx.Err(), c.shown, err)
+}
+
+// databaseError is the error of a database for users. ended is that of the
+// context.
+func databaseError(ended error, shown string, err error) error {
+	var other *rocpd.NotDatabase
+	switch {
+	case err == nil || ended != nil:
+		return ended
+	case errors.As(err, &other):
+		return &PathError{Path: shown, Problem: other.Problem, Advice: other.Advice, Err: err}
+	}
+	return &PathError{Path: shown, Problem: cause(err), Err: err}
+}
+
+// firstOf says whether a run was not met before: the profiler gives each an
+// identity of its own, which copies of a database and the parts of a merged one
+// keep.
+func (o *opener) firstOf(r *trace.Run) bool {
+	if r.GUID == "" {
+		return true
+	}
+	key := r.GUID
+	if r.Process.PID != nil {
+		key = fmt.Sprintf("%s %d", key, *r.Process.PID)
+	}
+	first, met := o.runs[key]
+	if !met {
+		o.runs[key] = r
+		return true
+	}
+	o.tr.AddNotes(trace.Note{Level: trace.Warning, File: r.Path, Place: r.Set, Text: "the same run as in " + first.Path + ": it counts once"})
+	return false
+}
+
+// kernelTrace reads a kernel trace.
+func (o *opener) kernelTrace(c *candidate) error {
+	if c.repeated {
+		return nil
+	}
+	r, err := c.rest()
+	if err != nil {
+		return c.fail(err, "")
+	}
+	t, err := o.table(c, r)
+	if err != nil {
+		return c.fail(err, "")
+	}
+	o.tr.Runs = append(o.tr.Runs, t.Run())
+	o.tr.AddNotes(t.Notes...)
+	return nil
+}
+
+// table gives a kernel trace with the agent tables beside it, which it reads
+// once. r is the file when it is open already.
+func (o *opener) table(c *candidate, r io.Reader) (*kerneltrace.Table, error) {
+	if t := o.tables[c.real]; t != nil {
+		return t, nil
+	}
+	if r == nil {
+		if err := c.start(); err != nil {
+			return nil, err
+		}
+		defer func() { _ = c.stop() }() // what was read is whole
+		whole, err := c.rest()
+		if err != nil {
+			return nil, err
+		}
+		r = whole
+	}
+	t, err := kerneltrace.Read(&contextReader{o.ctx, r}, c.shown)
+	if err != nil {
+		return nil, cmp.Or(o.ctx.Err(), err)
+	}
+	for _, name := range agentFiles(c) {
+		a := c.beside(name)
+		agents, notes, err := o.agents(&a)
+		if err != nil {
+			t.Notes = append(t.Notes, trace.Note{Level: trace.Warning, File: a.shown, Text: cause(err) + ": left out"})
+		}
+		t.Agents = append(t.Agents, agents...)
+		t.Notes = append(t.Notes, notes...)
+	}
+	o.tables[c.real] = t
+	return t, o.ctx.Err()
+}
+
+// agentSuffix ends the names of agent tables.
+const agentSuffix = "agent_info.csv"
+
+// agentFiles are the agent tables of a kernel trace: the one of the same
+// output prefix, else all in its directory.
+func agentFiles(c *candidate) []string {
+	entries, err := fs.ReadDir(c.fsys, path.Dir(c.name))
+	if err != nil {
+		return nil
+	}
+	own := strings.TrimSuffix(path.Base(c.name), "kernel_trace.csv") + agentSuffix
+	var all []string
+	for _, e := range entries {
+		switch {
+		case !e.Type().IsRegular():
+		case e.Name() == own:
+			return []string{own}
+		case strings.HasSuffix(e.Name(), agentSuffix):
+			all = append(all, e.Name())
+		}
+	}
+	return all
+}
+
+// agentTable is an agent table that was read.
+type agentTable struct {
+	agents []trace.Agent
+	notes  []trace.Note
+	err    error
+}
+
+// agents gives an agent table, which it reads once.
+func (o *opener) agents(c *candidate) ([]trace.Agent, []trace.Note, error) {
+	t, ok := o.agentTables[c.real]
+	if !ok {
+		f, err := c.fsys.Open(c.name)
+		if err == nil {
+			t.agents, t.notes, err = kerneltrace.ReadAgents(f, c.shown)
+			err = errors.Join(err, f.Close())
+		}
+		t.err = err
+		o.agentTables[c.real] = t
+	}
+	return t.agents, t.notes, t.err
+}
+
+// companions reads the tables beside a dispatch directory. real is the name of
+// its parent on the machine.
+type companions struct {
+	o    *opener
+	real string
+}
+
+// KernelTrace gives a kernel trace.
+func (b companions) KernelTrace(fsys fs.FS, name, shown string) (*kerneltrace.Table, error) {
+	return b.o.table(&candidate{fsys: fsys, name: name, shown: shown, real: filepath.Join(b.real, filepath.FromSlash(name))}, nil)
+}
+
+// Agents gives an agent table.
+func (b companions) Agents(fsys fs.FS, name, shown string) ([]trace.Agent, []trace.Note, error) {
+	return b.o.agents(&candidate{fsys: fsys, name: name, shown: shown, real: filepath.Join(b.real, filepath.FromSlash(name))})
+}
+
+func realBeside(real, name string) string { return filepath.Join(filepath.Dir(real), name) }
 
 // otherStats are parts of the names of statistics tables that are not of
 // kernels.
 var otherStats = []string{"api_stats", "domain_stats", "memory_copy_stats", "marker", "scratch_memory_stats", "memory_allocation_stats"}
 
-func (o *opener) kernelStats(f located, r io.Reader) error {
-	for _, part := range otherStats {
-		if strings.Contains(path.Base(f.name), part) {
-			return &PathError{Path: f.shown, Problem: "statistics, but not of kernels", Advice: "give the *_kernel_stats.csv, or better the *_kernel_trace.csv or the database"}
-		}
-	}
-	if !o.once(f.real) {
+func (o *opener) kernelStats(c *candidate) error {
+	if c.repeated {
 		return nil
 	}
-	t, err := kerneltrace.ReadStats(r, f.shown)
+	for _, part := range otherStats {
+		if strings.Contains(path.Base(c.name), part) {
+			return &PathError{Path: c.shown, Problem: "statistics, but not of kernels", Advice: "give the *_kernel_stats.csv, or better the *_kernel_trace.csv or the database"}
+		}
+	}
+	r, err := c.rest()
 	if err != nil {
-		return &PathError{Path: f.shown, Problem: cause(err), Err: err}
+		return c.fail(err, "")
+	}
+	t, notes, err := kerneltrace.ReadStats(r, c.shown)
+	if err != nil {
+		return c.fail(err, "")
 	}
 	o.tr.KernelStats = append(o.tr.KernelStats, t)
+	o.tr.AddNotes(notes...)
 	return nil
 }
 
-func (o *opener) resultsRuns(f located, r io.Reader) error {
-	if !o.once(f.real) {
-		return nil
-	}
-	runs, err := resultsjson.Read(r, f.shown)
-	if err != nil {
-		return &PathError{Path: f.shown, Problem: cause(err), Advice: "write rocpd instead (rocprofv3 --output-format rocpd)", Err: err}
-	}
-	o.tr.Runs = append(o.tr.Runs, runs...)
-	return nil
-}
-
-// databaseLaunches sums the dispatches of a database by what decides the occupancy.
-func (o *opener) databaseLaunches(f located, s *sniffed) error {
-	if !o.once(f.real) {
-		return nil
-	}
-	runs, err := o.database(f, s)
-	if err != nil {
-		return err
-	}
-	for _, r := range runs {
-		t, err := launchTableOf(o.ctx, r)
+// results reads a results.json: its dispatches, and where its counters are.
+func (o *opener) results(c *candidate) error {
+	if o.wants(Dispatches) && !c.repeated {
+		r, err := c.rest()
 		if err != nil {
-			return err
+			return c.fail(err, "")
 		}
-		if r.Set != "" {
-			t.Path = fmt.Sprintf("%s (%s)", t.Path, r.Set)
+		runs, err := resultsjson.Read(r, c.shown)
+		if err != nil {
+			return c.fail(err, "write rocpd instead (rocprofv3 --output-format rocpd)")
 		}
-		o.tr.LaunchTables = append(o.tr.LaunchTables, t)
+		o.tr.Runs = append(o.tr.Runs, runs...)
+	}
+	if o.wants(Counters) {
+		o.addCounters(counterFile{candidate: *c, kind: counters.Results})
 	}
 	return nil
 }

@@ -19,7 +19,6 @@ type CounterRun struct {
 	LaunchTables []*LaunchTable
 	// Rooflines are measured bandwidths and rates beside the counters.
 	Rooflines []MeasuredRoof
-	Notes     []Note
 }
 
 // CounterSource reads counters as a stream.
@@ -40,6 +39,9 @@ type CounterFolder interface {
 
 // CounterReport says what Fold read.
 type CounterReport struct {
+	// File is the path of the source as the user can find it again, GUID the
+	// profiler's own identity of the run, "" where there is none.
+	File, GUID string
 	// Rows were understood, Bad ones left out.
 	Rows, Bad int64
 	Bytes     int64

@@ -16,7 +16,6 @@ type LaunchTable struct {
 	Launches []LaunchSum
 	// Agents are the GPUs of the agent table beside it.
 	Agents []Agent
-	Notes  []Note
 }
 
 // LaunchSum is a number of equal dispatches.
@@ -41,7 +40,6 @@ type CodeObject struct {
 	// when unknown.
 	Target  string
 	Kernels []CodeKernel
-	Notes   []Note
 }
 
 // CodeKernel is what a code object says about one of its kernels. Registers

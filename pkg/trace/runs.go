@@ -15,7 +15,10 @@ type Run struct {
 	// Kind is "rocpd", "kernel_trace" or "results_json".
 	Kind string
 	// Schema is the version that the source claims; only to be shown.
-	Schema  string
+	Schema string
+	// GUID is the profiler's own identity of the run, "" where the source has
+	// none.
+	GUID    string
 	Process Process
 	// Agents are the GPUs, sorted by NodeID.
 	Agents []Agent
@@ -27,8 +30,6 @@ type Run struct {
 	// HasCounters is set when dispatches were counted: the profiler then runs
 	// one kernel at a time.
 	HasCounters bool
-	// Notes are remarks about what was read before the dispatches.
-	Notes []Note
 }
 
 // Process is the process of a Run.
@@ -58,6 +59,8 @@ const Absent = math.MinInt64
 // Dispatch is one kernel dispatch. Figures that are not known are Absent. A
 // Dispatch passed to a folder is valid only during that call.
 type Dispatch struct {
+	// ID is the number of the dispatch in its process, from 1.
+	ID int64
 	// Kernel is a RunKernel.ID, Agent an Agent.NodeID; either may name nothing
 	// that the run describes.
 	Kernel, Agent int64
@@ -104,6 +107,9 @@ type DispatchReport struct {
 	Rows int64
 	// Notes say what was lost or odd.
 	Notes []Note
+	// Launches are the dispatches summed by launch, where the source has them
+	// summed already; nil elsewhere.
+	Launches *LaunchTable
 }
 
 // CopySum is a number of memory copies of one kind between two agents.
@@ -136,9 +142,8 @@ const MaxDispatchNs = 3_600_000_000_000
 // KernelStats is a statistics table, which a profiler wrote instead of
 // dispatches: one row per kernel name.
 type KernelStats struct {
-	Path  string
-	Rows  []KernelStat
-	Notes []Note
+	Path string
+	Rows []KernelStat
 }
 
 // KernelStat is one row of a KernelStats. Figures that the table lacks are

@@ -68,13 +68,10 @@ type ThreadTrace struct {
 	// trace's dispatch id or one of its kernel names. Whether a row belongs to
 	// the trace is for the analysis to decide.
 	Launches []Launch
-	// LaunchTables are those companion tables as a whole, read only when they
-	// were asked for.
+	// LaunchTables are those companion tables as a whole.
 	LaunchTables []*LaunchTable
 	// Agents are the rows of companion agent tables, GPUs only.
 	Agents []Agent
-
-	Notes []Note
 }
 
 // CodeState says what code.json held.

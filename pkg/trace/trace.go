@@ -1,14 +1,21 @@
 package trace
 
+import (
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+)
+
 // Trace is everything that was read from the inputs of one command.
 type Trace struct {
+	// Sources are the files and directories that were recognised, in the order
+	// in which they were named and found.
+	Sources []Source
 	// ThreadTraces are the decoded thread traces, sorted by Path.
 	ThreadTraces []*ThreadTrace
-	// LaunchTables are kernel-trace tables, in the order in which they were
-	// named and found.
-	LaunchTables []*LaunchTable
 	// CodeObjects are code objects, assembly listings and kernels that the
-	// user described, in the same order.
+	// user described, in the order in which they were named and found.
 	CodeObjects []*CodeObject
 	// CounterRuns are runs under a counter profiler, in the same order.
 	CounterRuns []*CounterRun
@@ -16,56 +23,81 @@ type Trace struct {
 	// same order.
 	Runs        []*Run
 	KernelStats []*KernelStats
-	// Notes are remarks about the inputs as a whole.
+	// Notes are all remarks about the inputs: those of Open, and those of what
+	// is read later. AddNotes adds to them.
 	Notes []Note
+
+	known  map[Note]bool // those of Notes that AddNotes has seen
+	closes []func() error
+}
+
+// Source is a file or directory that was recognised.
+type Source struct {
+	// Path is as the user can find it again.
+	Path string
+	// Format is what it was recognised as: "thread_trace", "rocpd",
+	// "kernel_trace", "kernel_stats", "results_json", "counter_table",
+	// "agent_table", "code_object" or "assembly".
+	Format string
+	// By says what it was recognised by: "content", "name" or "place".
+	By string
+}
+
+// AddNotes adds remarks, each once.
+func (t *Trace) AddNotes(notes ...Note) {
+	if t.known == nil {
+		t.known = map[Note]bool{}
+		for _, n := range t.Notes {
+			t.known[n] = true
+		}
+	}
+	for _, n := range notes {
+		if !t.known[n] {
+			t.known[n] = true
+			t.Notes = append(t.Notes, n)
+		}
+	}
 }
 
 // Damaged reports whether any part of any input could not be read, so that
-// what is shown is only a part.
+// what is shown is only a part. It is complete when all was read.
 func (t *Trace) Damaged() bool {
-	if anyDamaged(t.Notes) {
-		return true
-	}
-	for _, tt := range t.ThreadTraces {
-		if anyDamaged(tt.Notes) {
-			return true
-		}
-	}
-	for _, lt := range t.LaunchTables {
-		if anyDamaged(lt.Notes) {
-			return true
-		}
-	}
-	for _, co := range t.CodeObjects {
-		if anyDamaged(co.Notes) {
-			return true
-		}
-	}
-	for _, cr := range t.CounterRuns {
-		if anyDamaged(cr.Notes) {
-			return true
-		}
-	}
-	for _, r := range t.Runs {
-		if anyDamaged(r.Notes) {
-			return true
-		}
-	}
-	for _, ks := range t.KernelStats {
-		if anyDamaged(ks.Notes) {
-			return true
-		}
-	}
-	return false
+	return slices.ContainsFunc(t.Notes, func(n Note) bool { return n.Level == Damage })
 }
 
-func anyDamaged(notes []Note) bool {
-	for _, n := range notes {
-		if n.Level == Damage {
-			return true
+// Lost names what could not be read, for the end of a message: the first place,
+// and how many more there are; "" when all could.
+func (t *Trace) Lost() string {
+	var first Note
+	n := 0
+	for _, note := range t.Notes {
+		if note.Level == Damage {
+			if n++; n == 1 {
+				first = note
+			}
 		}
 	}
-	return false
+	switch n {
+	case 0:
+		return ""
+	case 1:
+		return " (" + first.Where() + ")"
+	}
+	return fmt.Sprintf(" (%s, and %d more)", first.Where(), n-1)
+}
+
+// OnClose has something done by Close.
+func (t *Trace) OnClose(f func() error) { t.closes = append(t.closes, f) }
+
+// Close closes the files that reading kept open. What was not read by then
+// cannot be read any more.
+func (t *Trace) Close() error {
+	var errs []error
+	for _, f := range t.closes {
+		errs = append(errs, f())
+	}
+	t.closes = nil
+	return errors.Join(errs...)
 }
 
 // Level says how much a Note matters.
@@ -98,12 +130,34 @@ func (l Level) String() string {
 // odd, and where.
 type Note struct {
 	Level Level
-	// Place is the file, and where it helps the row or byte, for example
-	// "code.json: row 12".
+	// File is the path of the file or directory as the user can find it.
+	File string
+	// Place is what the remark is about inside of it: "row 12", "byte 80", a
+	// process of several; "" for all of it.
 	Place string
 	// Text says what is wrong and what follows from it, in one line.
 	Text string
 }
+
+// Where is the file and the place inside of it.
+func (n Note) Where() string {
+	if n.Place == "" {
+		return n.File
+	}
+	return n.File + ": " + n.Place
+}
+
+// Inside returns the path of the file below a directory; ok is false when it is
+// not in there.
+func (n Note) Inside(dir string) (rel string, ok bool) {
+	if dir == "." {
+		return n.File, !strings.HasPrefix(n.File, "../") && !strings.HasPrefix(n.File, "/")
+	}
+	return strings.CutPrefix(n.File, dir+"/")
+}
+
+// String is the remark as one line.
+func (n Note) String() string { return n.Level.String() + ": " + n.Where() + ": " + n.Text }
 
 // Origin says where a fact came from.
 type Origin struct {

@@ -107,9 +107,9 @@ func (in *Input) KernelNames() []string {
 			add(capture.TracedNames(k).Shown())
 		}
 	}
-	for _, lt := range in.Trace.LaunchTables {
-		for i := range lt.Launches {
-			add(capture.NamesOf("", lt.Launches[i].Kernel).Shown())
+	for _, r := range in.Trace.Runs {
+		for i := range r.Kernels {
+			add(capture.NamesOf(r.Kernels[i].Symbol, r.Kernels[i].Name).Shown())
 		}
 	}
 	for _, co := range in.Trace.CodeObjects {
@@ -152,9 +152,6 @@ type Shown struct {
 	Findings []finding.Finding
 	// Notes are remarks beside those of the trace, as "level: text".
 	Notes []string
-	// Partial says that parts of the inputs are not in the result, beyond what
-	// the trace's notes say.
-	Partial bool
 	// Nothing says why the result tells nothing; "" when it does.
 	Nothing string
 }

@@ -81,7 +81,7 @@ func BenchmarkWaves(b *testing.B) {
 	for _, kernel := range []string{"flash_attn_func", "moe_reduce"} {
 		b.Run(kernel, func(b *testing.B) {
 			dir := realDir(b, kernel)
-			tt, err := Open(context.Background(), os.DirFS(filepath.Dir(dir)), filepath.Base(dir), dir)
+			tt, _, err := Open(context.Background(), os.DirFS(filepath.Dir(dir)), filepath.Base(dir), dir, direct{})
 			if err != nil {
 				b.Fatal(err)
 			}

@@ -185,7 +185,7 @@ func checkNotes(t *testing.T, got notes, want []string) {
 		t.Fatalf("notes %q, want %q", got, want)
 	}
 	for i, n := range got {
-		if !strings.Contains(n.Place+": "+n.Text, want[i]) {
+		if !strings.Contains(n.Where()+": "+n.Text, want[i]) {
 			t.Errorf("note %q, want %q", n, want[i])
 		}
 	}

@@ -7,7 +7,6 @@ import (
 	"path"
 	"strings"
 
-	"github.com/rocanalyze/rocanalyze/pkg/ingest/csvtable"
 	"github.com/rocanalyze/rocanalyze/pkg/ingest/kerneltrace"
 	"github.com/rocanalyze/rocanalyze/pkg/trace"
 )
@@ -84,9 +83,18 @@ func hostFiles(parent fs.FS, dir string) []string {
 	return files
 }
 
+// Tables reads companion tables. A file is read once however many traces it
+// lies beside.
+type Tables interface {
+	// KernelTrace and Agents read the file that is called name in the parent of
+	// the dispatch directory, or in itself when it has none.
+	KernelTrace(fsys fs.FS, name, shown string) (*kerneltrace.Table, error)
+	Agents(fsys fs.FS, name, shown string) ([]trace.Agent, []trace.Note, error)
+}
+
 // readCompanions adds the rows of companion tables to a trace.
-func readCompanions(ctx context.Context, nb *neighbours, tt *trace.ThreadTrace, n *notes) error {
-	wanted := newLaunchFilter(tt)
+func readCompanions(ctx context.Context, nb *neighbours, tables Tables, tt *trace.ThreadTrace, n *notes) error {
+	named := kernelNames(tt)
 	for _, files := range [...][]string{nb.own, nb.beside, nb.hosts} {
 		for _, file := range files {
 			if err := ctx.Err(); err != nil {
@@ -95,17 +103,50 @@ func readCompanions(ctx context.Context, nb *neighbours, tt *trace.ThreadTrace, 
 			shown := path.Join(nb.shown, file)
 			switch {
 			case strings.HasSuffix(file, kernelSuffix):
-				nb.table(file, shown, n, func(r io.Reader) {
-					tt.Launches = append(tt.Launches, readLaunches(r, shown, wanted, n)...)
-				})
+				t, err := tables.KernelTrace(nb.fsys, file, shown)
+				if err != nil {
+					n.add(trace.Warning, shown, "%s: left out", reason(err))
+					continue
+				}
+				addLaunches(tt, t, named, n)
 			case strings.HasSuffix(file, agentSuffix):
-				nb.table(file, shown, n, func(r io.Reader) {
-					tt.Agents = append(tt.Agents, readAgents(r, shown, n)...)
-				})
+				agents, notes, err := tables.Agents(nb.fsys, file, shown)
+				if err != nil {
+					n.add(trace.Warning, shown, "%s: left out", reason(err))
+				}
+				*n = append(*n, notes...)
+				tt.Agents = append(tt.Agents, agents...)
 			}
 		}
 	}
 	return nil
+}
+
+// addLaunches adds the rows that have the trace's dispatch id, and the first
+// row of each shape of its kernels.
+func addLaunches(tt *trace.ThreadTrace, t *kerneltrace.Table, named func(string) bool, n *notes) {
+	rows, more := t.Beside(tt.DispatchID, named, maxLaunches)
+	tt.Launches = append(tt.Launches, rows...)
+	if len(rows) > 0 {
+		tt.LaunchTables = append(tt.LaunchTables, &t.LaunchTable)
+	}
+	*n = append(*n, t.Notes...)
+	if more > 0 {
+		n.add(trace.Info, t.Path, "more than %d different launches of these kernels: %d rows are left out", maxLaunches, more)
+	}
+}
+
+// kernelNames tells the names of a trace's kernels.
+func kernelNames(tt *trace.ThreadTrace) func(string) bool {
+	names := map[string]bool{}
+	for _, k := range tt.Kernels {
+		for _, name := range [...]string{k.Symbol, k.Demangled} {
+			if name != "" {
+				names[name] = true
+			}
+		}
+	}
+	return func(kernel string) bool { return names[kernel] }
 }
 
 // table opens a file for read.
@@ -119,134 +160,4 @@ func (nb *neighbours) table(file, shown string, n *notes, read func(io.Reader)) 
 	if err := f.Close(); err != nil {
 		n.add(trace.Warning, shown, "%s", reason(err))
 	}
-}
-
-// launchFilter says which rows of a kernel trace may belong to a trace.
-type launchFilter struct {
-	id    *int64
-	names map[string]bool
-}
-
-func newLaunchFilter(tt *trace.ThreadTrace) launchFilter {
-	f := launchFilter{id: tt.DispatchID, names: map[string]bool{}}
-	for _, k := range tt.Kernels {
-		for _, name := range [...]string{k.Symbol, k.Demangled} {
-			if name != "" {
-				f.names[name] = true
-			}
-		}
-	}
-	return f
-}
-
-// launchInts are the integer columns of a kernel trace, by normalized name;
-// the segment sizes are what rocprofv3 of ROCm 6.2 called LDS and scratch.
-// Source: rocprofiler-sdk, output/generateCSV.cpp.
-var launchInts = [...]struct {
-	name string
-	to   func(*trace.Launch) **int64
-}{
-	{"dispatchid", func(l *trace.Launch) **int64 { return &l.DispatchID }},
-	{"starttimestamp", func(l *trace.Launch) **int64 { return &l.StartNs }},
-	{"endtimestamp", func(l *trace.Launch) **int64 { return &l.EndNs }},
-	{"groupsegmentsize", func(l *trace.Launch) **int64 { return &l.LDSBytes }},
-	{"privatesegmentsize", func(l *trace.Launch) **int64 { return &l.ScratchBytes }},
-	{"ldsblocksize", func(l *trace.Launch) **int64 { return &l.LDSBytes }},
-	{"scratchsize", func(l *trace.Launch) **int64 { return &l.ScratchBytes }},
-	{"vgprcount", func(l *trace.Launch) **int64 { return &l.VGPRs }},
-	{"accumvgprcount", func(l *trace.Launch) **int64 { return &l.AccumVGPRs }},
-	{"sgprcount", func(l *trace.Launch) **int64 { return &l.SGPRs }},
-}
-
-// launchShape is what makes two rows of one kernel different launches.
-type launchShape struct {
-	kernel          string
-	counts          [5]int64
-	workgroup, grid [3]int64
-}
-
-func shapeOf(l *trace.Launch) launchShape {
-	s := launchShape{kernel: l.Kernel}
-	for i, v := range [...]*int64{l.LDSBytes, l.ScratchBytes, l.VGPRs, l.AccumVGPRs, l.SGPRs} {
-		if s.counts[i] = -1; v != nil {
-			s.counts[i] = *v
-		}
-	}
-	if l.Workgroup != nil {
-		s.workgroup = *l.Workgroup
-	}
-	if l.Grid != nil {
-		s.grid = *l.Grid
-	}
-	return s
-}
-
-// readLaunches keeps the rows that have the trace's dispatch id, and the first
-// row of each shape of its kernels.
-func readLaunches(r io.Reader, file string, wanted launchFilter, n *notes) []trace.Launch {
-	t, err := csvtable.Open(r)
-	if err != nil {
-		n.add(trace.Damage, file, "%s: left out", reason(err))
-		return nil
-	}
-	if t.Column("kernelname") == "" {
-		n.add(trace.Warning, file, "there is no column Kernel_Name: left out")
-		return nil
-	}
-	var launches []trace.Launch
-	seen := map[launchShape]bool{}
-	ids, more := 0, 0
-	for t.Next() {
-		id := t.Int("dispatchid")
-		byID := wanted.id != nil && id != nil && *id == *wanted.id
-		if !byID && !wanted.names[trace.BareName(t.Cell("kernelname"))] {
-			continue
-		}
-		l := readLaunch(t, file)
-		switch shape := shapeOf(&l); {
-		case byID && ids < maxLaunches:
-			ids++
-		case byID || seen[shape]:
-			continue
-		case len(seen) == maxLaunches:
-			more++
-			continue
-		default:
-			seen[shape] = true
-		}
-		launches = append(launches, l)
-	}
-	*n = append(*n, t.Notes(file)...)
-	if more > 0 {
-		n.add(trace.Info, file, "more than %d different launches of these kernels: %d rows are left out", maxLaunches, more)
-	}
-	return launches
-}
-
-// readLaunch copies the current row.
-func readLaunch(t *csvtable.Table, file string) trace.Launch {
-	l := trace.Launch{
-		Origin:    trace.Origin{File: file, Row: t.Row()},
-		AgentID:   t.Cell("agentid"),
-		Kernel:    trace.BareName(t.Cell("kernelname")),
-		Workgroup: t.Extents("workgroupsize"),
-		Grid:      t.Extents("gridsize"),
-	}
-	for _, c := range launchInts {
-		if v := t.Int(c.name); v != nil {
-			*c.to(&l) = v
-		}
-	}
-	return l
-}
-
-// readAgents keeps the GPUs of an agent table.
-func readAgents(r io.Reader, file string, n *notes) []trace.Agent {
-	agents, remarks, err := kerneltrace.ReadAgents(r, file)
-	if err != nil {
-		n.add(trace.Damage, file, "%s: left out", reason(err))
-		return nil
-	}
-	*n = append(*n, remarks...)
-	return agents
 }

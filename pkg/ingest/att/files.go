@@ -28,9 +28,11 @@ var (
 // folder is one directory of which only the direct children are read, and of
 // these only regular files. Links are followed as far as the fs.FS does.
 type folder struct {
-	fsys  fs.FS
-	types map[string]fs.FileMode
-	names []string // sorted
+	fsys fs.FS
+	// display is the directory as the user can find it again.
+	display string
+	types   map[string]fs.FileMode
+	names   []string // sorted
 }
 
 func openFolder(fsys fs.FS) (*folder, error) {
@@ -140,8 +142,27 @@ func reason(err error) string {
 // notes collects remarks.
 type notes []trace.Note
 
-func (n *notes) add(level trace.Level, place, format string, args ...any) {
-	*n = append(*n, trace.Note{Level: level, Place: place, Text: fmt.Sprintf(format, args...)})
+// add adds a remark about a file: one inside of the dispatch directory by its
+// name, which locate completes, any other by its path.
+func (n *notes) add(level trace.Level, file, format string, args ...any) {
+	*n = append(*n, trace.Note{Level: level, File: file, Text: fmt.Sprintf(format, args...)})
+}
+
+// locate turns the names of a directory's files into their paths.
+func (n notes) locate(display string) notes {
+	for i := range n {
+		n[i].File = below(display, n[i].File)
+	}
+	return n
+}
+
+// below is the path of a file of a directory. A listed name may hold "..":
+// it is not cleaned.
+func below(display, name string) string {
+	if display == "." {
+		return name
+	}
+	return display + "/" + name
 }
 
 // readOptional reads a file that may be absent; ok is false when there is

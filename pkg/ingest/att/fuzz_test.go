@@ -13,6 +13,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/rocanalyze/rocanalyze/pkg/ingest/jsonscan/jsontest"
+	"github.com/rocanalyze/rocanalyze/pkg/ingest/kerneltrace"
 	"github.com/rocanalyze/rocanalyze/pkg/trace"
 )
 
@@ -338,13 +339,10 @@ func FuzzTables(f *testing.F) {
 	f.Add([]byte("Node_Id,Agent_Type,Name\n2,GPU,gfx950\n"))
 	f.Fuzz(func(t *testing.T, b []byte) {
 		var n notes
-		wanted := launchFilter{id: ptr(25), names: map[string]bool{"k": true, "": true}}
-		if got := readLaunches(bytes.NewReader(b), "f", wanted, &n); len(got) > 2*maxLaunches {
-			t.Fatalf("%d launches", len(got))
-		}
-		for _, a := range readAgents(bytes.NewReader(b), "f", &n) {
-			if a.Origin.Row < 1 {
-				t.Fatalf("%+v", a)
+		if table, err := kerneltrace.Read(bytes.NewReader(b), "f"); err == nil {
+			tt := &trace.ThreadTrace{DispatchID: ptr(25), Kernels: []trace.Kernel{{Symbol: "k"}}}
+			if addLaunches(tt, table, kernelNames(tt), &n); len(tt.Launches) > 2*maxLaunches {
+				t.Fatalf("%d launches", len(tt.Launches))
 			}
 		}
 		readStats(bytes.NewReader(b), "f", &n)

@@ -68,25 +68,26 @@ func leadingInt(s string) (v *int64, rest string, ok bool) {
 }
 
 // Open reads the dispatch directory dir of fsys, which also holds the files
-// around it: companion tables are looked for in dir's parent. display is the
-// directory as the user can find it again. Damaged and missing parts are noted
-// in the result; an error means that the directory cannot be listed, or is that
-// of the context.
+// around it: companion tables are looked for in dir's parent, and read by
+// tables, which may be nil for none. display is the directory as the user can find it again. Notes are
+// about damaged and missing parts; an error means that the directory cannot be
+// listed, or is that of the context.
 //
 // Wave and source files are read on demand: fsys must stay usable.
-func Open(ctx context.Context, fsys fs.FS, dir, display string) (*trace.ThreadTrace, error) {
+func Open(ctx context.Context, fsys fs.FS, dir, display string, tables Tables) (*trace.ThreadTrace, []trace.Note, error) {
 	inside, err := fs.Sub(fsys, dir)
 	if err != nil {
-		return nil, fmt.Errorf("%s: %w", display, err)
+		return nil, nil, fmt.Errorf("%s: %w", display, err)
 	}
 	d, err := openFolder(inside)
 	if err != nil {
-		return nil, fmt.Errorf("%s: cannot list the directory: %s", display, reason(err))
+		return nil, nil, fmt.Errorf("%s: cannot list the directory: %s", display, reason(err))
 	}
 	name := path.Base(dir)
 	if dir == "." {
 		name = path.Base(display)
 	}
+	d.display = display
 	tt := &trace.ThreadTrace{Path: display, Name: name}
 	tt.AgentHandle, tt.DispatchID, _ = ParseName(tt.Name)
 	var n notes
@@ -97,19 +98,18 @@ func Open(ctx context.Context, fsys fs.FS, dir, display string) (*trace.ThreadTr
 	var around notes
 	var failed error
 	var wg sync.WaitGroup
-	wg.Go(func() { failed = readAround(ctx, fsys, dir, display, d.names, tt, &around) })
+	wg.Go(func() { failed = readAround(ctx, fsys, dir, display, d.names, tables, tt, &around) })
 	readParts(d, tt, &n)
 	wg.Wait()
 	if err := errors.Join(ctx.Err(), failed); err != nil {
-		return nil, err
+		return nil, nil, err
 	}
-	tt.Notes = append(n, around...)
-	return tt, nil
+	return tt, append(n.locate(display), around...), nil
 }
 
 // readAround reads the stats table and the companion tables. It sets fields of
 // tt that readParts does not touch.
-func readAround(ctx context.Context, fsys fs.FS, dir, display string, names []string, tt *trace.ThreadTrace, n *notes) error {
+func readAround(ctx context.Context, fsys fs.FS, dir, display string, names []string, tables Tables, tt *trace.ThreadTrace, n *notes) error {
 	nb, err := findNeighbours(fsys, dir, display, names)
 	if err != nil {
 		n.add(trace.Warning, path.Join(display, ".."), "cannot be listed (%s): companion tables are not looked for", reason(err))
@@ -119,7 +119,10 @@ func readAround(ctx context.Context, fsys fs.FS, dir, display string, names []st
 		shown := path.Join(nb.shown, file)
 		nb.table(file, shown, n, func(r io.Reader) { tt.Stats = readStats(r, shown, n) })
 	}
-	return readCompanions(ctx, nb, tt, n)
+	if tables == nil {
+		return nil
+	}
+	return readCompanions(ctx, nb, tables, tt, n)
 }
 
 // readParts reads the files inside the directory other than code.json.

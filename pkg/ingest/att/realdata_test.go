@@ -27,11 +27,17 @@ func realDirs(t *testing.T) []string {
 
 func openDir(t *testing.T, dir string) *trace.ThreadTrace {
 	t.Helper()
-	tt, err := Open(context.Background(), os.DirFS(filepath.Dir(dir)), filepath.Base(dir), dir)
+	tt, _ := openNoted(t, dir)
+	return tt
+}
+
+func openNoted(t *testing.T, dir string) (*trace.ThreadTrace, []trace.Note) {
+	t.Helper()
+	tt, n, err := Open(context.Background(), os.DirFS(filepath.Dir(dir)), filepath.Base(dir), dir, direct{})
 	if err != nil {
 		t.Fatal(err)
 	}
-	return tt
+	return tt, n
 }
 
 // recount sums waves per line the way the decoder sums code.json: the time
@@ -176,7 +182,7 @@ var realSums = []struct {
 func TestRealSums(t *testing.T) {
 	for _, want := range realSums {
 		t.Run(want.kernel, func(t *testing.T) {
-			tt := openDir(t, realDir(t, want.kernel))
+			tt, n := openNoted(t, realDir(t, want.kernel))
 			var sum trace.Counts
 			zero := 0
 			for _, inst := range tt.Code {
@@ -198,8 +204,8 @@ func TestRealSums(t *testing.T) {
 			if want.launches > 0 && *tt.Launches[0].VGPRs != want.launches {
 				t.Errorf("VGPRs %d, want %d", *tt.Launches[0].VGPRs, want.launches)
 			}
-			if len(tt.Notes) > 0 || len(tt.Kernels) != 1 || tt.GfxMajor != 9 {
-				t.Errorf("notes %v, kernels %v, gfx %d", tt.Notes, tt.Kernels, tt.GfxMajor)
+			if len(n) > 0 || len(tt.Kernels) != 1 || tt.GfxMajor != 9 {
+				t.Errorf("notes %v, kernels %v, gfx %d", n, tt.Kernels, tt.GfxMajor)
 			}
 			if len(tt.Agents) == 0 || tt.Agents[0].Gfx != "gfx950" || *tt.Agents[0].CUs != 256 || *tt.Agents[0].MaxClockMHz != 2200 || *tt.Agents[0].LDSKiB != 160 {
 				t.Errorf("agents %+v", tt.Agents)
@@ -354,12 +360,12 @@ func TestSynthetic(t *testing.T) {
 			if _, err := os.Stat(dir); err != nil {
 				t.Skipf("no such directory: %v", err)
 			}
-			tt := openDir(t, dir)
+			tt, n := openNoted(t, dir)
 			got := state{code: tt.CodeState, flavour: tt.Flavour, rows: len(tt.Code)}
 			for _, k := range tt.Kernels {
 				got.kernels = append(got.kernels, k.Name())
 			}
-			got.damaged = (&trace.Trace{ThreadTraces: []*trace.ThreadTrace{tt}}).Damaged()
+			got.damaged = (&trace.Trace{Notes: n}).Damaged()
 			if diff := cmp.Diff(want, got, cmp.AllowUnexported(state{})); diff != "" {
 				t.Error(diff)
 			}

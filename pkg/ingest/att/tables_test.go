@@ -10,6 +10,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
+	"github.com/rocanalyze/rocanalyze/pkg/ingest/kerneltrace"
 	"github.com/rocanalyze/rocanalyze/pkg/trace"
 )
 
@@ -72,7 +73,6 @@ func launchRow(id int, kernel string, vgprs int) string {
 func ptr(v int64) *int64 { return &v }
 
 func TestReadLaunches(t *testing.T) {
-	wanted := launchFilter{id: ptr(25), names: map[string]bool{"_Zk": true, "k()": true}}
 	csv := strings.Join([]string{
 		launchHeader,
 		launchRow(1, "other", 8),
@@ -84,8 +84,9 @@ func TestReadLaunches(t *testing.T) {
 		launchRow(25, "other", 8),
 		launchRow(25, "k()", 16), // by its id, although the shape is known
 	}, "\n")
-	var n notes
-	got := readLaunches(strings.NewReader(csv), "f.csv", wanted, &n)
+	tt := &trace.ThreadTrace{DispatchID: ptr(25), Kernels: []trace.Kernel{{Symbol: "_Zk", Demangled: "k()"}}}
+	n := addTable(t, tt, csv)
+	got := tt.Launches
 	rows := make([]int, len(got))
 	for i, l := range got {
 		rows[i] = l.Origin.Row
@@ -104,28 +105,36 @@ func TestReadLaunches(t *testing.T) {
 	checkNotes(t, n, []string{"f.csv: row 6: 1 rows"})
 }
 
-func TestLaunchesAbsentColumnsAndLimit(t *testing.T) {
+// addTable adds the rows of a kernel trace to a thread trace.
+func addTable(t *testing.T, tt *trace.ThreadTrace, csv string) notes {
+	t.Helper()
+	table, err := kerneltrace.Read(strings.NewReader(csv), "f.csv")
+	if err != nil {
+		t.Fatal(err)
+	}
 	var n notes
-	wanted := launchFilter{names: map[string]bool{"k": true}}
-	got := readLaunches(strings.NewReader("KERNEL NAME,VGPR_Count,Workgroup_Size_X,Group_Segment_Size\nk,x,64,1024\n"), "f", wanted, &n)
-	if diff := cmp.Diff([]trace.Launch{{Origin: trace.Origin{File: "f", Row: 1}, Kernel: "k", LDSBytes: ptr(1024)}}, got); diff != "" {
+	addLaunches(tt, table, kernelNames(tt), &n)
+	return n
+}
+
+func TestLaunchesAbsentColumnsAndLimit(t *testing.T) {
+	tt := &trace.ThreadTrace{Kernels: []trace.Kernel{{Symbol: "k"}}}
+	checkNotes(t, addTable(t, tt, "KERNEL NAME,VGPR_Count,Workgroup_Size,Grid_Size,Group_Segment_Size\nk,x,64,64,1024\n"), nil)
+	one := [3]int64{64, 1, 1}
+	want := []trace.Launch{{Origin: trace.Origin{File: "f.csv", Row: 1}, Kernel: "k", LDSBytes: ptr(1024), Workgroup: &one, Grid: &one}}
+	if diff := cmp.Diff(want, tt.Launches); diff != "" {
 		t.Error(diff)
 	}
-	checkNotes(t, n, nil)
 	var b strings.Builder
-	b.WriteString("Kernel_Name,SGPR_Count\n")
+	b.WriteString("Kernel_Name,SGPR_Count,Workgroup_Size,Grid_Size\n")
 	for i := range 70 {
-		fmt.Fprintf(&b, "k,%d\n", i)
+		fmt.Fprintf(&b, "k,%d,64,64\n", i)
 	}
-	if got := readLaunches(strings.NewReader(b.String()), "f", wanted, &n); len(got) != maxLaunches {
-		t.Errorf("%d launches", len(got))
+	tt.Launches = nil
+	checkNotes(t, addTable(t, tt, b.String()), []string{"more than 64 different launches of these kernels: 6 rows"})
+	if len(tt.Launches) != maxLaunches {
+		t.Errorf("%d launches", len(tt.Launches))
 	}
-	checkNotes(t, n, []string{"more than 64 different launches of these kernels: 6 rows"})
-	n = nil
-	if got := readLaunches(strings.NewReader("a,b\n"), "f", wanted, &n); got != nil {
-		t.Errorf("%v", got)
-	}
-	checkNotes(t, n, []string{"no column Kernel_Name"})
 }
 
 func TestReadAgents(t *testing.T) {
@@ -134,8 +143,10 @@ func TestReadAgents(t *testing.T) {
 x,GPU,gfx942,y,1,1,1,1,1,1,1,1,1
 2,GPU,gfx950,"AMD Instinct MI350X",256,4,8,8,8,160,64,2200,30112
 `
-	var n notes
-	got := readAgents(strings.NewReader(csv), "f", &n)
+	got, n, err := kerneltrace.ReadAgents(strings.NewReader(csv), "f")
+	if err != nil {
+		t.Fatal(err)
+	}
 	want := []trace.Agent{{
 		Origin: trace.Origin{File: "f", Row: 3}, NodeID: 2, Gfx: "gfx950", Product: "AMD Instinct MI350X", DeviceID: ptr(30112),
 		CUs: ptr(256), SIMDsPerCU: ptr(4), CUsPerEngine: ptr(8), XCCs: ptr(8), MaxWavesPerSIMD: ptr(8), LDSKiB: ptr(160), WaveSize: ptr(64), MaxClockMHz: ptr(2200),
@@ -161,7 +172,7 @@ func TestCompanionPlaces(t *testing.T) {
 	fsys["out/other/ui_output_agent_14_dispatch_25/code.json"] = &fstest.MapFile{}
 	fsys["out/host/1_agent_info.csv"] = &fstest.MapFile{Data: []byte(agent)}
 	fsys["out/stats_ui_output_agent_14_dispatch_25_fixed.csv"] = &fstest.MapFile{Data: []byte("Instruction,Hitcount,Latency,Stall,Idle\nx,1,4,0,0\n")}
-	tt, err := Open(context.Background(), fsys, dir, "shown/"+dir)
+	tt, n, err := Open(context.Background(), fsys, dir, "shown/"+dir, direct{})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -179,7 +190,7 @@ func TestCompanionPlaces(t *testing.T) {
 	if tt.Stats == nil || tt.Stats.Rows != 1 || *tt.AgentHandle != 14 || *tt.DispatchID != 25 {
 		t.Errorf("stats %+v, agent %d, dispatch %d", tt.Stats, *tt.AgentHandle, *tt.DispatchID)
 	}
-	checkNotes(t, tt.Notes, nil)
+	checkNotes(t, n, nil)
 }
 
 func TestParseName(t *testing.T) {

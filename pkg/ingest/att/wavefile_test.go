@@ -109,11 +109,11 @@ func TestFold(t *testing.T) {
 	} {
 		fsys[name] = &fstest.MapFile{Data: []byte(text)}
 	}
-	tt, err := Open(context.Background(), fsys, "d", "shown/d")
+	tt, n, err := Open(context.Background(), fsys, "d", "shown/d", direct{})
 	if err != nil {
 		t.Fatal(err)
 	}
-	checkNotes(t, tt.Notes, []string{"2 entries of the wave list cannot", "1 entries of the wave list name a file", "1 wave files are not in its list"})
+	checkNotes(t, n, []string{"2 entries of the wave list cannot", "1 entries of the wave list name a file", "1 wave files are not in its list"})
 	if tt.GfxMajor != 12 || tt.CodeState != trace.CodeMissing || tt.Waves.Listed() != 6 {
 		t.Errorf("gfx %d, state %v, %d waves", tt.GfxMajor, tt.CodeState, tt.Waves.Listed())
 	}
@@ -122,7 +122,7 @@ func TestFold(t *testing.T) {
 		if report.Read != 1 || report.Missing != 4 || report.Damaged != 1 || report.Bytes != int64(len(goodWave)+len(`{"wave":`)) {
 			t.Errorf("%d workers: %+v", workers, report)
 		}
-		checkNotes(t, notes(report.Notes), []string{"../../x/y.json: listed", "/etc/passwd: listed", "bad.json: byte 8", "gone1.json: listed", "sub/w.json: listed"})
+		checkNotes(t, notes(report.Notes), []string{"shown/d/../../x/y.json: listed", "/etc/passwd: listed", "bad.json: byte 8", "gone1.json: listed", "sub/w.json: listed"})
 	}
 	ctx, cancel := context.WithCancel(context.Background())
 	cancel()
@@ -138,11 +138,11 @@ func (f *spanFolder) Wave(w *trace.Wave) { f.spans += len(w.Timeline) }
 
 func TestTimelineOnDemand(t *testing.T) {
 	fsys := fstest.MapFS{"se0_sm1_sl2_wv0.json": {Data: []byte(goodWave)}}
-	tt, err := Open(context.Background(), fsys, ".", "d")
+	tt, n, err := Open(context.Background(), fsys, ".", "d", direct{})
 	if err != nil {
 		t.Fatal(err)
 	}
-	checkNotes(t, tt.Notes, []string{"listed by their names"})
+	checkNotes(t, n, []string{"listed by their names"})
 	for _, want := range []int{0, 1} {
 		w := tt.Waves.(*Waves)
 		w.Timeline = want > 0

@@ -60,7 +60,7 @@ func (s *Waves) work(ctx context.Context, next *atomic.Int64, folder trace.Folde
 		buf, err = s.dir.read(l.file, buf, maxWaveBytes)
 		if errors.Is(err, fs.ErrNotExist) {
 			report.Missing++
-			note(&report, l.file, "listed, but there is no such file")
+			s.note(&report, l.file, "listed, but there is no such file")
 			continue
 		}
 		problem := ""
@@ -72,7 +72,7 @@ func (s *Waves) work(ctx context.Context, next *atomic.Int64, folder trace.Folde
 		}
 		if problem != "" {
 			report.Damaged++
-			note(&report, l.file, problem+": the wave is left out")
+			s.note(&report, l.file, problem+": the wave is left out")
 			continue
 		}
 		folder.Wave(&r.wave)
@@ -81,9 +81,9 @@ func (s *Waves) work(ctx context.Context, next *atomic.Int64, folder trace.Folde
 	return report
 }
 
-func note(report *trace.WaveReport, file, text string) {
+func (s *Waves) note(report *trace.WaveReport, file, text string) {
 	if len(report.Notes) < maxWaveNotes {
-		report.Notes = append(report.Notes, trace.Note{Level: trace.Damage, Place: file, Text: text})
+		report.Notes = append(report.Notes, trace.Note{Level: trace.Damage, File: below(s.dir.display, file), Text: text})
 	}
 }
 
@@ -98,7 +98,7 @@ func merge(reports []trace.WaveReport) trace.WaveReport {
 		sum.Bytes += r.Bytes
 		sum.Notes = append(sum.Notes, r.Notes...)
 	}
-	sort.Slice(sum.Notes, func(i, j int) bool { return sum.Notes[i].Place < sum.Notes[j].Place })
+	sort.Slice(sum.Notes, func(i, j int) bool { return sum.Notes[i].File < sum.Notes[j].File })
 	sum.Notes = sum.Notes[:min(len(sum.Notes), maxWaveNotes)]
 	return sum
 }

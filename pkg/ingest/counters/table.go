@@ -94,6 +94,7 @@ var _ trace.CounterSource = (*Table)(nil)
 
 // Fold reads the table; see trace.CounterSource.
 func (t *Table) Fold(ctx context.Context, workers int, newFolder func() trace.CounterFolder) (report trace.CounterReport, err error) {
+	report.File = t.Shown
 	file, err := t.FS.Open(t.Name)
 	if err != nil {
 		return report, err
@@ -123,7 +124,7 @@ func (t *Table) Fold(ctx context.Context, workers int, newFolder func() trace.Co
 	report.Bytes = end
 	if err != nil {
 		report.Notes = append(report.Notes, trace.Note{
-			Level: trace.Damage, Place: t.Shown, Text: err.Error() + ": what follows is lost",
+			Level: trace.Damage, File: t.Shown, Text: err.Error() + ": what follows is lost",
 		})
 	}
 	return report, nil
@@ -131,7 +132,7 @@ func (t *Table) Fold(ctx context.Context, workers int, newFolder func() trace.Co
 
 // report adds up what the parsers read.
 func (t *Table) report(parsers []*parser) trace.CounterReport {
-	var r trace.CounterReport
+	r := trace.CounterReport{File: t.Shown}
 	first := bad{at: math.MaxInt64}
 	for _, p := range parsers {
 		r.Rows += p.rows
@@ -143,7 +144,7 @@ func (t *Table) report(parsers []*parser) trace.CounterReport {
 	r.Empty = r.Rows == 0 && r.Bad == 0
 	if r.Bad > 0 {
 		r.Notes = append(r.Notes, trace.Note{
-			Level: trace.Damage, Place: fmt.Sprintf("%s: byte %d", t.Shown, first.at),
+			Level: trace.Damage, File: t.Shown, Place: fmt.Sprintf("byte %d", first.at),
 			Text: fmt.Sprintf("%d rows cannot be understood and are left out (the first: %s)", r.Bad, first.why),
 		})
 	}

@@ -94,13 +94,13 @@ func (t *Table) Notes(file string) []trace.Note {
 	var out []trace.Note
 	if t.err != nil {
 		out = append(out, trace.Note{
-			Level: trace.Damage, Place: fmt.Sprintf("%s: row %d", file, t.n+1),
+			Level: trace.Damage, File: file, Place: fmt.Sprintf("row %d", t.n+1),
 			Text: t.err.Error() + ": what follows is lost",
 		})
 	}
 	if t.bad > 0 {
 		out = append(out, trace.Note{
-			Level: trace.Damage, Place: fmt.Sprintf("%s: row %d", file, t.firstBad),
+			Level: trace.Damage, File: file, Place: fmt.Sprintf("row %d", t.firstBad),
 			Text: fmt.Sprintf("%d rows cannot be understood and are left out (this is the first)", t.bad),
 		})
 	}

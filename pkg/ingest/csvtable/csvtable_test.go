@@ -57,7 +57,7 @@ func TestBadRowsAreCounted(t *testing.T) {
 		t.Errorf("rows %v", rows)
 	}
 	notes := table.Notes("f.csv")
-	if len(notes) != 1 || notes[0].Level != trace.Damage || notes[0].Place != "f.csv: row 2" || !strings.HasPrefix(notes[0].Text, "2 rows") {
+	if len(notes) != 1 || notes[0].Level != trace.Damage || notes[0].Where() != "f.csv: row 2" || !strings.HasPrefix(notes[0].Text, "2 rows") {
 		t.Errorf("notes %+v", notes)
 	}
 }
@@ -70,7 +70,7 @@ func TestRowTooLong(t *testing.T) {
 		n++
 	}
 	notes := table.Notes("f")
-	if n != 1 || len(notes) != 1 || notes[0].Place != "f: row 2" || !strings.Contains(notes[0].Text, "longer than 16 MiB") {
+	if n != 1 || len(notes) != 1 || notes[0].Where() != "f: row 2" || !strings.Contains(notes[0].Text, "longer than 16 MiB") {
 		t.Errorf("%d rows, notes %+v", n, notes)
 	}
 }

@@ -7,8 +7,8 @@
 //	rocprofv3 of later ones   LDS_Block_Size, Scratch_Size, VGPR_Count, ...
 //	rocprof (v1, v2)          KernelName, grd, wgr, lds, scr, arch_vgpr, ...
 //
-// Rows are summed while they are read: memory grows with the number of
-// different launches, not of dispatches. Source: rocprofiler-sdk
+// A table is read once. What all dispatches of one launch have in common is held
+// once, so that a row takes 48 bytes. Source: rocprofiler-sdk
 // output/generateCSV.cpp.
 package kerneltrace
 
@@ -26,7 +26,7 @@ import (
 
 // Bounds of what is kept of one table.
 const (
-	maxLaunches  = 1 << 16   // different launches
+	maxLaunches  = 1 << 18   // different launches
 	maxNameBytes = 256 << 20 // all kernel names together
 	maxAgents    = 1024
 )
@@ -70,17 +70,38 @@ func Sniff(head []byte) Kind {
 	return NotTable
 }
 
-// reader sums the rows of one table.
+// Table is a kernel trace in memory.
+type Table struct {
+	// LaunchTable has its rows summed by launch.
+	trace.LaunchTable
+	// Notes say what was lost or odd.
+	Notes []trace.Note
+
+	rows []row
+	// keys tell Launches apart.
+	keys []key
+}
+
+// row is one dispatch: what tells it from the others of its launch. Figures
+// that are not known are trace.Absent.
+type row struct {
+	launch int32 // its place in Launches
+	number int32 // of the row in the file, from 1
+	id, queue, stream,
+	start, end int64
+}
+
+// reader reads the rows of one table.
 type reader struct {
 	t     *csvtable.Table
 	file  string
-	out   *trace.LaunchTable
+	out   *Table
 	index map[key]int
 	names map[string]string
 	bytes int // of names
 	// columns by meaning
-	kernel, agent, start, end, duration, lds, scratch, vgpr, accum, sgpr string
-	skipped                                                              int
+	kernel, agent, queue, stream, start, end, duration, lds, scratch, vgpr, accum, sgpr string
+	skipped                                                                             int
 }
 
 // key tells launches apart.
@@ -92,7 +113,7 @@ type key struct {
 
 // Read reads a kernel trace. file is its path as the user can find it. It
 // fails when the input is not such a table; a damaged row is a note.
-func Read(r io.Reader, file string) (*trace.LaunchTable, error) {
+func Read(r io.Reader, file string) (*Table, error) {
 	rd, err := newReader(r, file)
 	if err != nil {
 		return nil, err
@@ -103,7 +124,7 @@ func Read(r io.Reader, file string) (*trace.LaunchTable, error) {
 	rd.out.Notes = rd.t.Notes(file)
 	if rd.skipped > 0 {
 		rd.out.Notes = append(rd.out.Notes, trace.Note{
-			Level: trace.Damage, Place: file,
+			Level: trace.Damage, File: file,
 			Text: fmt.Sprintf("more than %d different launches: %d dispatches are left out", len(rd.out.Launches), rd.skipped),
 		})
 	}
@@ -117,9 +138,10 @@ func newReader(r io.Reader, file string) (*reader, error) {
 		return nil, err
 	}
 	rd := &reader{
-		t: t, file: file, out: &trace.LaunchTable{Path: file, Kind: "kernel_trace"},
+		t: t, file: file, out: &Table{LaunchTable: trace.LaunchTable{Path: file, Kind: "kernel_trace"}},
 		index: map[key]int{}, names: map[string]string{},
 		kernel: t.Column("kernelname"), agent: t.Column("agentid", "gpuid"),
+		queue: t.Column("queueid"), stream: t.Column("streamid"),
 		start: t.Column("starttimestamp", "startns", "beginns"), end: t.Column("endtimestamp", "endns"),
 		duration: t.Column("durationns", "duration"),
 		lds:      t.Column("groupsegmentsize", "ldsblocksize", "lds"),
@@ -162,8 +184,13 @@ func (rd *reader) row() {
 		i = len(rd.out.Launches)
 		rd.index[k] = i
 		rd.out.Launches = append(rd.out.Launches, trace.LaunchSum{Launch: l})
+		rd.out.keys = append(rd.out.keys, k)
 	}
 	rd.out.Rows++
+	rd.out.rows = append(rd.out.rows, row{
+		launch: int32(i), number: int32(rd.t.Row()), id: orAbsent(l.DispatchID),
+		queue: orAbsent(rd.t.Int(rd.queue)), stream: orAbsent(rd.t.Int(rd.stream)), start: orAbsent(l.StartNs), end: orAbsent(l.EndNs),
+	})
 	add(&rd.out.Launches[i], &l, rd.t.Int(rd.duration))
 }
 

@@ -12,7 +12,7 @@ import (
 
 const header = `"Kind","Agent_Id","Queue_Id","Dispatch_Id","Kernel_Name","Start_Timestamp","End_Timestamp","LDS_Block_Size","Scratch_Size","VGPR_Count","Accum_VGPR_Count","SGPR_Count","Workgroup_Size_X","Workgroup_Size_Y","Workgroup_Size_Z","Grid_Size_X","Grid_Size_Y","Grid_Size_Z"` + "\n"
 
-func read(t *testing.T, in string) *trace.LaunchTable {
+func read(t *testing.T, in string) *Table {
 	t.Helper()
 	table, err := Read(strings.NewReader(in), "t.csv")
 	if err != nil {
@@ -117,7 +117,7 @@ func TestReadErrors(t *testing.T) {
 func TestReadDamage(t *testing.T) {
 	good := `"KERNEL_DISPATCH","Agent 2",1,1,"f",1,2,0,0,8,0,32,64,1,1,64,1,1` + "\n"
 	table := read(t, header+good+"\"KERNEL_DISPATCH\",\"Agent 2\"\n"+strings.Replace(good, "64,1,1,64", "-64,1,1,64", 1)+good)
-	if table.Rows != 2 || len(table.Notes) != 1 || table.Notes[0].Level != trace.Damage || table.Notes[0].Place != "t.csv: row 2" || !strings.HasPrefix(table.Notes[0].Text, "2 rows") {
+	if table.Rows != 2 || len(table.Notes) != 1 || table.Notes[0].Level != trace.Damage || table.Notes[0].Where() != "t.csv: row 2" || !strings.HasPrefix(table.Notes[0].Text, "2 rows") {
 		t.Errorf("%d rows, notes %+v", table.Rows, table.Notes)
 	}
 	// Registers that are no counts are unknown, the row still counts.
@@ -229,7 +229,7 @@ func FuzzRead(f *testing.F) {
 }
 
 // checkTable holds for every table that is read.
-func checkTable(t *testing.T, table *trace.LaunchTable) {
+func checkTable(t *testing.T, table *Table) {
 	t.Helper()
 	var rows int64
 	for _, l := range table.Launches {

@@ -2,29 +2,12 @@ package kerneltrace
 
 import (
 	"context"
-	"errors"
-	"io"
-	"io/fs"
 	"path"
 	"strconv"
 	"strings"
 
 	"github.com/rocanalyze/rocanalyze/pkg/trace"
 )
-
-// Dispatches reads the rows of a kernel trace one by one. It is a
-// trace.DispatchSource.
-type Dispatches struct {
-	FS   fs.FS
-	Name string
-	// Shown is the path as the user can find it.
-	Shown string
-
-	agents  []trace.Agent
-	kernels map[kernelKey]int64
-}
-
-var _ trace.DispatchSource = (*Dispatches)(nil)
 
 // kernelKey tells the kernels of a table apart: those of one name that ask for
 // different registers are different kernels.
@@ -44,69 +27,108 @@ func orAbsent(p *int64) int64 {
 	return *p
 }
 
-// Run makes the run of a kernel trace whose launches were summed before.
-func (d *Dispatches) Run(t *trace.LaunchTable) *trace.Run {
-	r := &trace.Run{Path: t.Path, Kind: "kernel_trace", Agents: t.Agents, Notes: t.Notes, Dispatches: d}
-	prefix, _, _ := strings.Cut(path.Base(d.Name), "_")
+func known(v int64) *int64 {
+	if v == trace.Absent {
+		return nil
+	}
+	return &v
+}
+
+// dispatches are the rows of a table as dispatches. It is a
+// trace.DispatchSource.
+type dispatches struct {
+	t *Table
+	// each holds what the dispatches of each launch have in common.
+	each []trace.Dispatch
+}
+
+// Run makes a run of the table.
+func (t *Table) Run() *trace.Run {
+	r := &trace.Run{Path: t.Path, Kind: t.Kind, Agents: t.Agents}
+	prefix, _, _ := strings.Cut(path.Base(t.Path), "_")
 	if pid, err := strconv.ParseInt(prefix, 10, 64); err == nil {
 		r.Process.PID = &pid // the default output name begins with it
 	}
-	d.agents, d.kernels = t.Agents, map[kernelKey]int64{}
+	d := &dispatches{t: t}
+	kernels := map[kernelKey]int64{}
 	for i := range t.Launches {
 		l := &t.Launches[i].Launch
-		key := keyOf(l)
-		if _, ok := d.kernels[key]; ok {
-			continue
+		id, ok := kernels[keyOf(l)]
+		if !ok {
+			id = int64(len(kernels))
+			kernels[keyOf(l)] = id
+			r.Kernels = append(r.Kernels, t.runKernel(id, l))
 		}
-		id := int64(len(d.kernels))
-		d.kernels[key] = id
-		k := trace.RunKernel{
-			ID: id, Name: l.Kernel, Symbol: l.Kernel,
-			VGPRs: l.VGPRs, AccumVGPRs: l.AccumVGPRs, SGPRs: l.SGPRs,
-		}
-		if !t.LDSDispatched {
-			k.StaticLDSBytes = l.LDSBytes
-		}
-		r.Kernels = append(r.Kernels, k)
-	}
-	return r
-}
-
-// Fold reads the rows in their order, with one worker. Rows that were noted as
-// damaged when the launches were summed are left out again, without another
-// note.
-func (d *Dispatches) Fold(ctx context.Context, _ int, newFolder func() trace.DispatchFolder) (rep trace.DispatchReport, err error) {
-	f, err := d.FS.Open(d.Name)
-	if err != nil {
-		return d.lost(err), nil
-	}
-	defer func() { err = errors.Join(err, f.Close()) }()
-	rd, err := newReader(&contextReader{ctx, f}, d.Shown)
-	if err != nil {
-		return d.lost(err), ctx.Err()
-	}
-	to := newFolder()
-	queue, stream := rd.t.Column("queueid"), rd.t.Column("streamid")
-	for rd.t.Next() {
-		l := rd.launch()
-		id, ok := d.kernels[keyOf(&l)]
-		if l.Kernel == "" || l.Grid == nil || l.Workgroup == nil || !ok {
-			continue
-		}
-		rep.Rows++
-		to.Dispatch(&trace.Dispatch{
-			Kernel: id, Agent: nodeOf(d.agents, l.AgentID),
-			Queue: orAbsent(rd.t.Int(queue)), Stream: orAbsent(rd.t.Int(stream)),
-			Start: orAbsent(l.StartNs), End: orAbsent(l.EndNs),
-			LDSBytes: orAbsent(l.LDSBytes), ScratchBytes: orAbsent(l.ScratchBytes),
+		d.each = append(d.each, trace.Dispatch{
+			Kernel: id, Agent: nodeOf(t.Agents, l.AgentID), LDSBytes: orAbsent(l.LDSBytes), ScratchBytes: orAbsent(l.ScratchBytes),
 			Workgroup: *l.Workgroup, Grid: *l.Grid,
 		})
 	}
-	return rep, ctx.Err()
+	r.Dispatches = d
+	return r
 }
 
-func (d *Dispatches) lost(err error) trace.DispatchReport {
-	return trace.DispatchReport{Notes: []trace.Note{{Level: trace.Damage, Place: d.Shown, Text: "cannot be read again: " + err.Error()}}}
+func (t *Table) runKernel(id int64, l *trace.Launch) trace.RunKernel {
+	k := trace.RunKernel{ID: id, Name: l.Kernel, Symbol: l.Kernel, VGPRs: l.VGPRs, AccumVGPRs: l.AccumVGPRs, SGPRs: l.SGPRs}
+	if !t.LDSDispatched {
+		k.StaticLDSBytes = l.LDSBytes
+	}
+	return k
+}
+
+// Fold hands on the rows in their order, to one folder.
+func (d *dispatches) Fold(ctx context.Context, _ int, newFolder func() trace.DispatchFolder) (trace.DispatchReport, error) {
+	to := newFolder()
+	var out trace.Dispatch
+	for i := range d.t.rows {
+		r := &d.t.rows[i]
+		out = d.each[r.launch]
+		out.ID, out.Queue, out.Stream, out.Start, out.End = r.id, r.queue, r.stream, r.start, r.end
+		to.Dispatch(&out)
+	}
+	return trace.DispatchReport{Rows: d.t.Rows, Launches: &d.t.LaunchTable}, ctx.Err()
+}
+
+// Beside returns the rows that may belong to a trace: those of a dispatch id, and
+// the first of each shape of the kernels that named takes, at most limit of
+// either. more is the number of shapes' rows beyond that.
+func (t *Table) Beside(id *int64, named func(kernel string) bool, limit int) (rows []trace.Launch, more int) {
+	own := make([]bool, len(t.keys))
+	for i := range t.keys {
+		own[i] = named(t.keys[i].kernel)
+	}
+	seen := map[key]bool{}
+	ids := 0
+	for i := range t.rows {
+		r := &t.rows[i]
+		byID := id != nil && r.id == *id
+		if !byID && !own[r.launch] {
+			continue
+		}
+		shape := t.keys[r.launch]
+		shape.agent = "" // another GPU is not another shape
+		switch {
+		case byID && ids < limit:
+			ids++
+		case byID || seen[shape]:
+			continue
+		case len(seen) == limit:
+			more++
+			continue
+		default:
+			seen[shape] = true
+		}
+		rows = append(rows, t.launch(r))
+	}
+	return rows, more
+}
+
+// launch is one row with all of its figures.
+func (t *Table) launch(r *row) trace.Launch {
+	l := t.Launches[r.launch].Launch
+	l.Origin.Row = int(r.number)
+	l.DispatchID, l.StartNs, l.EndNs = known(r.id), known(r.start), known(r.end)
+	return l
 }
 
 // nodeOf reads the Agent_Id column: "Agent 6" and "6" are node ids, "GPU 0"
@@ -124,17 +146,4 @@ func nodeOf(agents []trace.Agent, id string) int64 {
 		return agents[n].NodeID
 	}
 	return n
-}
-
-// contextReader ends the input when the context does.
-type contextReader struct {
-	ctx context.Context
-	r   io.Reader
-}
-
-func (c *contextReader) Read(p []byte) (int, error) {
-	if err := c.ctx.Err(); err != nil {
-		return 0, err
-	}
-	return c.r.Read(p)
 }

@@ -3,7 +3,6 @@ package kerneltrace
 import (
 	"strings"
 	"testing"
-	"testing/fstest"
 
 	"github.com/rocanalyze/rocanalyze/pkg/trace"
 )
@@ -27,8 +26,7 @@ func TestDispatches(t *testing.T) {
 		t.Fatal(err)
 	}
 	table.Agents = []trace.Agent{{NodeID: 4}, {NodeID: 6}}
-	d := &Dispatches{FS: fstest.MapFS{"4242_kernel_trace.csv": {Data: []byte(runTable)}}, Name: "4242_kernel_trace.csv", Shown: "x"}
-	r := d.Run(table)
+	r := table.Run()
 	if len(r.Kernels) != 3 || r.Kernels[0].Name != "a" || *r.Kernels[1].VGPRs != 64 || *r.Kernels[0].StaticLDSBytes != 512 || *r.Process.PID != 4242 {
 		t.Errorf("%+v", r)
 	}
@@ -44,9 +42,14 @@ func TestDispatches(t *testing.T) {
 	if b.Kernel != 1 || b.End != trace.Absent || b.Stream != trace.Absent || c.Kernel != 0 || c.Agent != 6 || c.Stream != 7 || e.Kernel != 2 || e.Agent != trace.Absent {
 		t.Errorf("%+v\n%+v\n%+v", b, c, e)
 	}
-	gone := &Dispatches{FS: fstest.MapFS{}, Name: "no.csv", Shown: "no.csv"}
-	if rep, err := gone.Run(table).Dispatches.Fold(t.Context(), 1, func() trace.DispatchFolder { return f }); err != nil || len(rep.Notes) != 1 || rep.Notes[0].Level != trace.Damage {
-		t.Errorf("%+v, %v", rep, err)
+	if rep.Launches == nil || rep.Launches.Rows != 4 || a.ID != 1 || e.ID != 5 {
+		t.Errorf("%+v, ids %d and %d", rep.Launches, a.ID, e.ID)
+	}
+	// The rows beside a trace: of its dispatch, and one of each shape of its kernel.
+	id := int64(5)
+	rows, more := table.Beside(&id, func(kernel string) bool { return kernel == "a" }, 2)
+	if len(rows) != 3 || more != 1 || rows[1].Origin.Row != 2 || rows[1].EndNs != nil || *rows[2].DispatchID != 5 || rows[2].Origin.Row != 5 {
+		t.Errorf("%d more than %+v", more, rows)
 	}
 }
 
@@ -56,9 +59,9 @@ func TestReadStats(t *testing.T) {
 	if !SniffStats([]byte(table)) || SniffStats([]byte(runTable)) || SniffStats(nil) {
 		t.Error("SniffStats is wrong")
 	}
-	s, err := ReadStats(strings.NewReader(table), "s.csv")
-	if err != nil || len(s.Rows) != 3 || len(s.Notes) != 1 {
-		t.Fatalf("%+v, %v", s, err)
+	s, notes, err := ReadStats(strings.NewReader(table), "s.csv")
+	if err != nil || len(s.Rows) != 3 || len(notes) != 1 || notes[0].Where() != "s.csv: row 3" {
+		t.Fatalf("%+v, %v, %v", s, notes, err)
 	}
 	a, d := s.Rows[0], s.Rows[2]
 	if a.Name != "a<1, 2>" || a.Calls != 4 || a.TotalNs != 600 || *a.MinNs != 100 || *a.MaxNs != 200 || *a.StdDevNs != 30.5 {
@@ -67,7 +70,7 @@ func TestReadStats(t *testing.T) {
 	if d.MinNs != nil || d.StdDevNs != nil {
 		t.Errorf("%+v", d)
 	}
-	if _, err := ReadStats(strings.NewReader("a,b\n1,2\n"), "s.csv"); err == nil {
+	if _, _, err := ReadStats(strings.NewReader("a,b\n1,2\n"), "s.csv"); err == nil {
 		t.Error("another table was taken")
 	}
 }
@@ -75,7 +78,7 @@ func TestReadStats(t *testing.T) {
 func FuzzReadStats(f *testing.F) {
 	f.Add("Name,Calls,TotalDurationNs,MinNs\na,1,2,3\n")
 	f.Fuzz(func(t *testing.T, in string) {
-		s, err := ReadStats(strings.NewReader(in), "s.csv")
+		s, _, err := ReadStats(strings.NewReader(in), "s.csv")
 		if err != nil {
 			return
 		}

@@ -25,13 +25,13 @@ const maxStats = 1 << 20
 
 // ReadStats reads a kernel_stats.csv, or the .stats.csv of rocprof. It fails
 // when the input is not such a table; a damaged row is a note.
-func ReadStats(r io.Reader, file string) (*trace.KernelStats, error) {
+func ReadStats(r io.Reader, file string) (*trace.KernelStats, []trace.Note, error) {
 	t, err := csvtable.Open(r)
 	if err != nil {
-		return nil, err
+		return nil, nil, err
 	}
 	if t.Column("name") == "" || t.Column("calls") == "" || t.Column("totaldurationns") == "" {
-		return nil, errors.New("not a statistics table: its header has no Name, Calls and TotalDurationNs")
+		return nil, nil, errors.New("not a statistics table: its header has no Name, Calls and TotalDurationNs")
 	}
 	out := &trace.KernelStats{Path: file}
 	for t.Next() && len(out.Rows) < maxStats {
@@ -47,6 +47,5 @@ func ReadStats(r io.Reader, file string) (*trace.KernelStats, error) {
 		}
 		out.Rows = append(out.Rows, row)
 	}
-	out.Notes = t.Notes(file)
-	return out, nil
+	return out, t.Notes(file), nil
 }

@@ -53,6 +53,7 @@ func (s *Counters) Agents(ctx context.Context) ([]trace.CounterAgent, error) {
 
 // Fold reads the records; see trace.CounterSource. It uses one worker.
 func (s *Counters) Fold(ctx context.Context, _ int, newFolder func() trace.CounterFolder) (report trace.CounterReport, err error) {
+	report.File = s.Shown
 	tools, err := s.read()
 	if err != nil {
 		return report, err
@@ -80,7 +81,7 @@ func (s *Counters) Fold(ctx context.Context, _ int, newFolder func() trace.Count
 	report.Empty = report.Rows+report.Bad == 0
 	if report.Bad > 0 {
 		report.Notes = append(report.Notes, trace.Note{
-			Level: trace.Damage, Place: s.Shown,
+			Level: trace.Damage, File: s.Shown,
 			Text: fmt.Sprintf("%d records name a counter or kernel that the file does not list: left out", report.Bad),
 		})
 	}

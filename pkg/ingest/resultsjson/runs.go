@@ -126,7 +126,7 @@ func (s *dispatches) Fold(ctx context.Context, _ int, newFolder func() trace.Dis
 		err = eachOf(s.tool.dispatches, take)
 	}
 	if err != nil && ctx.Err() == nil {
-		report.Notes = append(report.Notes, trace.Note{Level: trace.Damage, Place: s.shown, Text: err.Error() + ": what follows is lost"})
+		report.Notes = append(report.Notes, trace.Note{Level: trace.Damage, File: s.shown, Text: err.Error() + ": what follows is lost"})
 	}
 	return report, ctx.Err()
 }
@@ -141,7 +141,7 @@ func (s *dispatches) dispatch(d *dispatch) *trace.Dispatch {
 		stream = d.Stream.Handle
 	}
 	return &trace.Dispatch{
-		Kernel: d.Info.Kernel, Agent: agent, Queue: d.Info.Queue.Handle, Stream: stream, Start: d.Start, End: d.End,
+		ID: d.Info.ID, Kernel: d.Info.Kernel, Agent: agent, Queue: d.Info.Queue.Handle, Stream: stream, Start: d.Start, End: d.End,
 		LDSBytes: d.Info.LDS, ScratchBytes: d.Info.Scratch, Workgroup: d.Info.Workgroup.array(), Grid: d.Info.Grid.array(),
 	}
 }

@@ -16,7 +16,6 @@ import (
 
 // Counters are the counters of one table set. It is a trace.CounterSource.
 type Counters struct {
-	f    File
 	pass string
 	run  *trace.Run
 	src  *dispatches
@@ -31,29 +30,25 @@ var _ trace.CounterSource = (*Counters)(nil)
 // thousand.
 const maxCounterNames = 1 << 20
 
-// OpenCounters reads what the counters of a database are called: one source
-// per run of Open, which has counters or not. pass is the pass of the profiler
-// that the file holds, "" for none.
-func OpenCounters(ctx context.Context, f File, pass string, runs []*trace.Run) (out []*Counters, err error) {
-	s, err := f.sql()
-	if err != nil {
-		return nil, err
+// Counters reads what the counters of a run of the database are called. pass is
+// the pass of the profiler that the file holds, "" for none.
+func (db *DB) Counters(ctx context.Context, run *trace.Run, pass string) (*Counters, error) {
+	src, ok := run.Dispatches.(*dispatches)
+	if !ok || src.db != db {
+		return nil, errors.New("not a run of this database")
 	}
-	defer func() { err = errors.Join(err, s.Close()) }()
-	for _, r := range runs {
-		src, ok := r.Dispatches.(*dispatches)
-		if !ok {
-			return nil, errors.New("not a run of a database")
-		}
-		i := &info{session: s, ctx: ctx, set: src.set, shown: f.Shown}
-		c := &Counters{f: f, pass: pass, run: r, src: src, process: strings.TrimPrefix(src.set.suffix, "_"), names: i.counterNames()}
-		if c.process == "" && r.Process.PID != nil {
-			c.process = strconv.FormatInt(*r.Process.PID, 10)
-		}
-		r.Notes = append(r.Notes, i.notes...)
-		out = append(out, c)
+	src.counted = &counted{set: src.set}
+	c := &Counters{pass: pass, run: run, src: src, process: strings.TrimPrefix(src.set.suffix, "_")}
+	if c.process == "" && run.Process.PID != nil {
+		c.process = strconv.FormatInt(*run.Process.PID, 10)
 	}
-	return out, ctx.Err()
+	err := db.with(func(s *session) error {
+		i := &info{session: s, ctx: ctx, set: src.set, shown: db.f.Shown}
+		c.names = i.counterNames()
+		db.Notes = append(db.Notes, i.notes...)
+		return ctx.Err()
+	})
+	return c, err
 }
 
 // counterNames leaves out the descriptions, which hold the whole JSON of an
@@ -100,6 +95,78 @@ const (
 // counterColumns are in the order of those places.
 var counterColumns = []string{"event_id", "pmc_id", "sample_id", realColumn}
 
+// maxKeptRows bounds the counter rows that are held in memory, 32 bytes each,
+// until the dispatches are known; of more the table is read a second time.
+const maxKeptRows = 1 << 22
+
+// maybeBits is the logarithm of the size of a filter of events, 128 KiB.
+const maybeBits = 20
+
+// counted finds the dispatches that counters are of while all dispatches are
+// read for something else, so that their table is read once. The methods of
+// nil do nothing.
+type counted struct {
+	set *tableSet
+	// events have counters; maybe has the last bits of their numbers, so that
+	// most others are told quickly. rows are the counter rows, one after the other;
+	// nil if they are too many.
+	events map[int64]bool
+	maybe  [1 << maybeBits / 64]uint64
+	rows   []int64
+	report scanReport // of the counter rows
+	err    error      // why they cannot be read
+	// parts are rows of dispatches, in the order of their parts of the table.
+	parts []*[]int64
+	times *timestamps
+	// done is set when parts is complete.
+	done bool
+}
+
+// mark reads which events have counters.
+func (c *counted) mark(ctx context.Context, db *session) {
+	if c == nil || c.events != nil {
+		return
+	}
+	c.events = map[int64]bool{}
+	last, many := int64(trace.Absent), false
+	c.report, c.err = db.scan(ctx, c.set.tables["rocpd_pmc_event"], counterColumns, 1, func() sink {
+		return func(row []int64) {
+			if event := row[pmcEvent]; event != last && event != trace.Absent {
+				c.events[event], last = true, event
+				c.maybe[event>>6&(int64(len(c.maybe))-1)] |= 1 << (event & 63)
+			}
+			if many = many || len(c.rows) >= maxKeptRows*len(row); !many {
+				c.rows = append(c.rows, row...)
+			}
+		}
+	})
+	if many {
+		c.rows = nil
+	}
+}
+
+// beside has a sink's rows looked at as well.
+func (c *counted) beside(to sink) sink {
+	if c == nil || c.done {
+		return to
+	}
+	part := new([]int64)
+	c.parts = append(c.parts, part)
+	return func(row []int64) {
+		if event := row[colEvent]; c.maybe[event>>6&(int64(len(c.maybe))-1)]&(1<<(event&63)) != 0 && c.events[event] {
+			*part = append(*part, row...)
+		}
+		to(row)
+	}
+}
+
+// finish is called when all dispatches were read.
+func (c *counted) finish(times *timestamps) {
+	if c != nil {
+		c.times, c.done = times, true
+	}
+}
+
 // counterFold is one reading of a source.
 type counterFold struct {
 	c      *Counters
@@ -123,67 +190,57 @@ type counterRow struct {
 	value   float64
 }
 
-// Fold reads the counter rows, once to learn which dispatches were counted and
-// once for their values; see trace.CounterSource. It uses one worker.
+// Fold reads the counter rows, and the dispatches unless that was done; see
+// trace.CounterSource. It uses one worker.
 func (c *Counters) Fold(ctx context.Context, _ int, newFolder func() trace.CounterFolder) (trace.CounterReport, error) {
 	f := &counterFold{c: c, folder: newFolder(), counted: map[int64]*trace.CounterDispatch{}, seen: map[[2]int64]int{}, event: trace.Absent}
-	values := c.src.set.tables["rocpd_pmc_event"]
-	if values == nil {
+	f.rep.File, f.rep.GUID = c.src.db.f.Shown, c.run.GUID
+	found := c.src.counted
+	if found.set.tables["rocpd_pmc_event"] == nil {
 		f.rep.Empty = true
 		return f.rep, nil
 	}
-	steps := []struct {
-		table *table
-		want  []string
-		to    sink
-		what  string
-	}{
-		{values, []string{"event_id"}, f.markEvent, ""},
-		{c.src.set.tables[dispatchTable], nil, nil, "dispatches"},
-		{values, counterColumns, f.addRow, "counter rows"},
-	}
-	for _, s := range steps {
-		rep, err := c.step(ctx, f, s.table, s.want, s.to)
-		if ctx.Err() != nil {
-			return f.rep, ctx.Err()
-		}
+	if !found.done {
+		rep, err := c.src.Fold(ctx, 1, func() trace.DispatchFolder { return dispatchFunc(func(*trace.Dispatch) {}) })
 		if err != nil {
-			return f.rep, fmt.Errorf("%s: %w", c.f.Shown, err)
+			return f.rep, err
 		}
-		if n, ok := rep.note(c.f.Shown, s.what); ok && s.what != "" {
-			f.rep.Notes = append(f.rep.Notes, n)
-		}
+		f.rep.Notes = rep.Notes
+	}
+	if found.err != nil {
+		return f.rep, fmt.Errorf("its counters: %w", found.err)
+	}
+	f.dispatches(found)
+	if err := f.values(ctx, found); err != nil {
+		return f.rep, err
+	}
+	if n, ok := found.report.note(c.src.db.f.Shown, "counter rows"); ok {
+		f.rep.Notes = append(f.rep.Notes, n)
 	}
 	f.flush()
 	f.finish()
-	return f.rep, nil
+	c.src.counted = &counted{set: found.set} // another reading begins anew
+	return f.rep, ctx.Err()
 }
 
-// step scans one table; that of dispatches needs its own columns.
-func (c *Counters) step(ctx context.Context, f *counterFold, t *table, want []string, to sink) (scanReport, error) {
-	if to != nil {
-		return c.f.scan(ctx, t, want, 1, func() sink { return to })
+// values takes in the counter rows.
+func (f *counterFold) values(ctx context.Context, found *counted) error {
+	width := len(counterColumns)
+	if found.rows != nil || found.report.rows == 0 {
+		for i := 0; i < len(found.rows); i += width {
+			f.addRow(found.rows[i : i+width])
+		}
+		return nil
 	}
-	columns := slices.Concat(dispatchColumns, []string{"event_id"})
-	columns, times, err := c.src.timeColumns(ctx, t, columns)
-	if err != nil {
-		return scanReport{}, err
-	}
-	return c.f.scan(ctx, t, columns, 1, func() sink { return f.dispatches(times) })
+	return f.c.src.db.with(func(s *session) error {
+		_, err := s.scan(ctx, found.set.tables["rocpd_pmc_event"], counterColumns, 1, func() sink { return f.addRow })
+		return err
+	})
 }
 
-// markEvent notes that an event has counters.
-func (f *counterFold) markEvent(row []int64) {
-	if row[0] != f.event && row[0] != trace.Absent {
-		f.event = row[0]
-		f.counted[row[0]] = nil
-	}
-}
-
-// dispatches keeps the dispatches that have counters. Replays share the id of
+// dispatches makes the dispatches that have counters. Replays share the id of
 // their dispatch; where no column counts them, their order does.
-func (f *counterFold) dispatches(times *timestamps) sink {
-	event := len(dispatchColumns)
+func (f *counterFold) dispatches(found *counted) {
 	kernels := map[int64]string{}
 	for _, k := range f.c.run.Kernels {
 		kernels[k.ID] = k.Name
@@ -191,9 +248,6 @@ func (f *counterFold) dispatches(times *timestamps) sink {
 	replays := map[int64]int{}
 	var row []int64
 	convert := f.c.src.sink(dispatchFunc(func(d *trace.Dispatch) {
-		if _, ok := f.counted[row[event]]; !ok {
-			return
-		}
 		name, ok := kernels[d.Kernel]
 		if !ok {
 			name = UnknownKernel(d.Kernel)
@@ -209,11 +263,14 @@ func (f *counterFold) dispatches(times *timestamps) sink {
 			out.Replay = replays[out.ID]
 			replays[out.ID]++
 		}
-		f.counted[row[event]] = out
-	}), times)
-	return func(r []int64) {
-		row = r
-		convert(r)
+		f.counted[row[colEvent]] = out
+	}), found.times)
+	width := len(dispatchColumns)
+	for _, part := range found.parts {
+		for rows := *part; len(rows) > 0; rows = rows[width:] {
+			row = rows[:width]
+			convert(row)
+		}
 	}
 }
 
@@ -298,7 +355,7 @@ func (f *counterFold) finish() {
 		{f.unnamed, trace.Warning, "counter rows name no counter of the database, or hold no number: left out"},
 	} {
 		if n.count > 0 {
-			f.rep.Notes = append(f.rep.Notes, trace.Note{Level: n.level, Place: f.c.f.Shown, Text: fmt.Sprintf("%d %s", n.count, n.text)})
+			f.rep.Notes = append(f.rep.Notes, trace.Note{Level: n.level, File: f.c.src.db.f.Shown, Text: fmt.Sprintf("%d %s", n.count, n.text)})
 		}
 	}
 }

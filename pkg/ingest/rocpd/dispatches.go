@@ -12,12 +12,15 @@ import (
 
 // dispatches is the trace.DispatchSource of one table set.
 type dispatches struct {
-	f      File
+	db     *DB
 	set    *tableSet
 	tracks map[int64]track
 	// shared is set when dispatches may share an id, as kernel replay makes
 	// them, and no column counts the replays.
 	shared bool
+	// counted collects the dispatches that counters are of, on the way; nil
+	// where nobody asks for counters.
+	counted *counted
 }
 
 // Places of the columns in a scanned row.
@@ -36,34 +39,46 @@ const (
 	colTrack     = colReplay + 1
 	colID        = colTrack + 1
 	colPID       = colID + 1
+	colEvent     = colPID + 1
 )
 
 // dispatchColumns are in the order of those places.
 var dispatchColumns = []string{
 	"kernel_id", "agent_id", "queue_id", "stream_id", "start", "end", "group_segment_size", "private_segment_size",
 	"workgroup_size_x", "workgroup_size_y", "workgroup_size_z", "grid_size_x", "grid_size_y", "grid_size_z",
-	"replay_pass", "track_id", "dispatch_id", "pid",
+	"replay_pass", "track_id", "dispatch_id", "pid", "event_id",
 }
 
 // Fold reads the dispatch table.
 func (s *dispatches) Fold(ctx context.Context, workers int, newFolder func() trace.DispatchFolder) (trace.DispatchReport, error) {
-	t := s.set.tables[dispatchTable]
-	want, times, err := s.timeColumns(ctx, t, dispatchColumns)
-	if err != nil {
-		return s.failed(ctx, err)
-	}
-	if s.shared {
-		workers = 1 // the first dispatch of an id is told by its place
-	}
-	rep, err := s.f.scan(ctx, t, want, workers, func() sink { return s.sink(newFolder(), times) })
+	var rep scanReport
+	err := s.db.with(func(db *session) (err error) {
+		rep, err = s.fold(ctx, db, workers, newFolder)
+		return err
+	})
 	if err != nil {
 		return s.failed(ctx, err)
 	}
 	out := trace.DispatchReport{Rows: rep.rows}
-	if n, ok := rep.note(s.f.Shown, "dispatches"); ok {
+	if n, ok := rep.note(s.db.f.Shown, "dispatches"); ok {
 		out.Notes = append(out.Notes, n)
 	}
 	return out, nil
+}
+
+func (s *dispatches) fold(ctx context.Context, db *session, workers int, newFolder func() trace.DispatchFolder) (scanReport, error) {
+	t := s.set.tables[dispatchTable]
+	want, times, err := s.timeColumns(ctx, db, t, dispatchColumns)
+	if err != nil {
+		return scanReport{}, err
+	}
+	s.counted.mark(ctx, db)
+	if s.shared {
+		workers = 1 // the first dispatch of an id is told by its place
+	}
+	rep, err := db.scan(ctx, t, want, workers, func() sink { return s.counted.beside(s.sink(newFolder(), times)) })
+	s.counted.finish(times)
+	return rep, err
 }
 
 // failed reports a table that cannot be read at all.
@@ -72,7 +87,7 @@ func (s *dispatches) failed(ctx context.Context, err error) (trace.DispatchRepor
 		return trace.DispatchReport{}, ctx.Err()
 	}
 	return trace.DispatchReport{Notes: []trace.Note{{
-		Level: trace.Damage, Place: s.f.Shown, Text: fmt.Sprintf("damaged: no dispatch could be read (%s)", sqlText(err)),
+		Level: trace.Damage, File: s.db.f.Shown, Text: fmt.Sprintf("damaged: no dispatch could be read (%s)", sqlText(err)),
 	}}}, nil
 }
 
@@ -82,7 +97,7 @@ func (s *dispatches) sink(to trace.DispatchFolder, times *timestamps) sink {
 	seen := idSet{}
 	return func(row []int64) {
 		d = trace.Dispatch{
-			Kernel: row[colKernel], Agent: row[colAgent], Queue: row[colQueue], Stream: row[colStream],
+			ID: row[colID], Kernel: row[colKernel], Agent: row[colAgent], Queue: row[colQueue], Stream: row[colStream],
 			Start: row[colStart], End: row[colEnd], LDSBytes: row[colLDS], ScratchBytes: row[colScratch],
 			Workgroup: [3]int64(row[colWorkgroup:]), Grid: [3]int64(row[colGrid:]),
 		}
@@ -127,7 +142,7 @@ func (s *dispatches) track(id int64) (agent, queue, stream int64) {
 
 // timeColumns replaces the names of the time columns where a table names rows
 // of rocpd_timestamp instead (4.0.0), and reads those.
-func (s *dispatches) timeColumns(ctx context.Context, t *table, columns []string) ([]string, *timestamps, error) {
+func (s *dispatches) timeColumns(ctx context.Context, db *session, t *table, columns []string) ([]string, *timestamps, error) {
 	stamps := s.set.tables["rocpd_timestamp"]
 	if t.has("start") || !t.has("start_id") || stamps == nil {
 		return columns, nil, nil
@@ -139,7 +154,7 @@ func (s *dispatches) timeColumns(ctx context.Context, t *table, columns []string
 		}
 	}
 	out := &timestamps{}
-	rep, err := s.f.scan(ctx, stamps, []string{"id", "value"}, 1, func() sink {
+	rep, err := db.scan(ctx, stamps, []string{"id", "value"}, 1, func() sink {
 		return func(row []int64) { out.add(row[0], row[1]) }
 	})
 	if err == nil && rep.lost > 0 {
@@ -190,12 +205,12 @@ func (s *dispatches) copies(ctx context.Context, i *info) ([]trace.CopySum, []tr
 	if t == nil {
 		return nil, nil, nil
 	}
-	want, times, err := s.timeColumns(ctx, t, copyColumns)
+	want, times, err := s.timeColumns(ctx, i.session, t, copyColumns)
 	if err != nil {
 		return nil, s.lostCopies(err), ctx.Err()
 	}
 	sums := map[[3]int64]*trace.CopySum{}
-	rep, err := s.f.scan(ctx, t, want, 1, func() sink {
+	rep, err := i.scan(ctx, t, want, 1, func() sink {
 		return func(row []int64) {
 			key := [3]int64(row)
 			c := sums[key]
@@ -217,14 +232,14 @@ func (s *dispatches) copies(ctx context.Context, i *info) ([]trace.CopySum, []tr
 		return nil, s.lostCopies(err), ctx.Err()
 	}
 	var notes []trace.Note
-	if n, ok := rep.note(s.f.Shown, "memory copies"); ok {
+	if n, ok := rep.note(s.db.f.Shown, "memory copies"); ok {
 		notes = append(notes, n)
 	}
 	return i.nameCopies(sums), notes, nil
 }
 
 func (s *dispatches) lostCopies(err error) []trace.Note {
-	return []trace.Note{{Level: trace.Damage, Place: s.f.Shown, Text: fmt.Sprintf("damaged: no memory copy could be read (%s)", sqlText(err))}}
+	return []trace.Note{{Level: trace.Damage, File: s.db.f.Shown, Text: fmt.Sprintf("damaged: no memory copy could be read (%s)", sqlText(err))}}
 }
 
 func known64(v int64) *int64 {

@@ -25,6 +25,11 @@ type File struct {
 	Name string
 	// Shown is the path as the user can find it again.
 	Shown string
+	// Opened is the file when it is open already; whoever opens the database
+	// takes it over.
+	Opened fs.File
+	// Keep leaves the database open between reads.
+	Keep bool
 }
 
 // opened is an open database file and its log.
@@ -51,7 +56,7 @@ func (f File) open() (*opened, error) {
 }
 
 func (o *opened) all(f File) error {
-	db, size, err := o.file(f.FS, f.Name)
+	db, size, err := o.main(f)
 	if err != nil {
 		return err
 	}
@@ -69,12 +74,25 @@ func (o *opened) all(f File) error {
 	return nil
 }
 
+// main opens the database itself.
+func (o *opened) main(f File) (io.ReaderAt, int64, error) {
+	if f.Opened != nil {
+		return o.take(f.Opened, f.Name)
+	}
+	return o.file(f.FS, f.Name)
+}
+
 // file opens one file for reading at any offset.
 func (o *opened) file(fsys fs.FS, name string) (io.ReaderAt, int64, error) {
 	f, err := fsys.Open(name)
 	if err != nil {
 		return nil, 0, err
 	}
+	return o.take(f, name)
+}
+
+// take reads an open file, and closes it in the end.
+func (o *opened) take(f fs.File, name string) (io.ReaderAt, int64, error) {
 	o.closers = append(o.closers, f)
 	info, err := f.Stat()
 	if err != nil {

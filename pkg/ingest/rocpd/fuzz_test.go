@@ -32,11 +32,11 @@ func FuzzOpen(f *testing.F) {
 			files["x.db-wal"] = &fstest.MapFile{Data: log}
 		}
 		file := File{FS: readerAtFS{files}, Name: "x.db", Shown: "x.db"}
-		runs, err := Open(t.Context(), file)
+		db, err := Open(t.Context(), file)
 		if err != nil {
 			return
 		}
-		for _, r := range runs {
+		for _, r := range db.Runs {
 			n := int64(0)
 			rep, err := r.Dispatches.Fold(t.Context(), 1, func() trace.DispatchFolder {
 				return dispatchFunc(func(*trace.Dispatch) { n++ })

@@ -38,8 +38,11 @@ func (i *info) metadata(r *trace.Run) {
 	}
 	i.query(metadataTable, &rows, "ORDER BY id LIMIT 1000", "tag", "value")
 	for _, m := range rows {
-		if text(m.Tag) == "schema_version" {
+		switch text(m.Tag) {
+		case "schema_version":
 			r.Schema = text(m.Value)
+		case "guid":
+			r.GUID = cmp.Or(r.GUID, strings.ReplaceAll(text(m.Value), "-", "_"))
 		}
 	}
 }
@@ -56,7 +59,7 @@ func (i *info) process(r *trace.Run) {
 		r.Process.PID, r.Process.Command = number(procs[0].PID), text(procs[0].Command)
 	}
 	if len(procs) > 1 {
-		i.notes = append(i.notes, trace.Note{Level: trace.Warning, Place: i.shown, Text: "the table set names more than one process: all of its dispatches are shown under the first"})
+		i.notes = append(i.notes, trace.Note{Level: trace.Warning, File: i.shown, Text: "the table set names more than one process: all of its dispatches are shown under the first"})
 	}
 	var nodes []struct {
 		Host sql.NullString `db:"hostname"`
@@ -119,7 +122,7 @@ func (i *info) agents(r *trace.Run) {
 	slices.SortStableFunc(r.Agents, func(a, b trace.Agent) int { return cmp.Compare(a.NodeID, b.NodeID) })
 	if bare > 0 {
 		i.notes = append(i.notes, trace.Note{
-			Level: trace.Info, Place: i.shown,
+			Level: trace.Info, File: i.shown,
 			Text: fmt.Sprintf("%d GPUs are not described (no readable extdata): their architecture decides", bare),
 		})
 	}

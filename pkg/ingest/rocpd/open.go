@@ -65,48 +65,91 @@ func NotSQLite(head []byte) error {
 	return &NotDatabase{Problem: problem, Advice: advice}
 }
 
-// Open reads everything but the dispatches of a database: one run per table
-// set that has a dispatch table. The error is a *NotDatabase where the file is
-// something else.
-func Open(ctx context.Context, f File) (runs []*trace.Run, err error) {
-	s, err := f.sql()
-	if err != nil {
-		return nil, err
+// DB is a rocpd database. It is used by one goroutine at a time.
+type DB struct {
+	// Runs are what its processes left, one per table set that has a dispatch
+	// table. Their dispatches are read when they are asked for, which needs
+	// the database to stay open.
+	Runs []*trace.Run
+	// Notes are remarks about all but the dispatches.
+	Notes []trace.Note
+
+	f File
+	s *session // nil while it is closed
+}
+
+// Open reads everything but the dispatches of a database. The error is a
+// *NotDatabase where the file is something else.
+func Open(ctx context.Context, f File) (*DB, error) {
+	db := &DB{f: f}
+	if err := db.with(func(s *session) error { return db.read(ctx, s) }); err != nil {
+		return nil, errors.Join(err, db.Close())
 	}
-	defer func() {
-		if cerr := s.Close(); err == nil {
+	return db, nil
+}
+
+// with opens the database unless it is open, and closes it again unless it is
+// to be kept open.
+func (db *DB) with(f func(*session) error) error {
+	if db.s == nil {
+		s, err := db.f.sql()
+		db.f.Opened = nil
+		if err != nil {
+			return err
+		}
+		db.s = s
+	}
+	err := f(db.s)
+	if !db.f.Keep {
+		if cerr := db.Close(); err == nil {
 			err = cerr
 		}
-	}()
+	}
+	return err
+}
+
+// Close closes the database. What is read later opens it again.
+func (db *DB) Close() error {
+	if db.s == nil {
+		return nil
+	}
+	s := db.s
+	db.s = nil
+	return s.Close()
+}
+
+// read reads the schema and the small tables.
+func (db *DB) read(ctx context.Context, s *session) error {
 	sch, err := s.schema(ctx)
 	if err != nil {
-		return nil, s.unreadable(ctx, err)
+		return s.unreadable(ctx, err)
 	}
 	if err := recognise(sch); err != nil {
-		return nil, err
+		return err
 	}
-	notes := s.notes(f.Shown)
+	db.Notes = s.notes(db.f.Shown)
+	var sets []*tableSet
 	for _, set := range sch.sets {
 		if set.tables[dispatchTable] == nil {
-			notes = append(notes, trace.Note{
-				Level: trace.Warning, Place: f.Shown,
+			db.Notes = append(db.Notes, trace.Note{
+				Level: trace.Warning, File: db.f.Shown,
 				Text: fmt.Sprintf("table set %s has no kernel dispatches and is left out", set.label()),
 			})
 			continue
 		}
-		run, err := s.run(ctx, f, set)
+		sets = append(sets, set)
+	}
+	for _, set := range sets {
+		run, err := db.run(ctx, s, set)
 		if err != nil {
-			return nil, err
+			return err
 		}
-		runs = append(runs, run)
-	}
-	if len(runs) > 1 {
-		for i, r := range runs {
-			r.Set = strings.TrimPrefix(sch.sets[i].suffix, "_")
+		if len(sets) > 1 {
+			run.Set = strings.TrimPrefix(set.suffix, "_")
 		}
+		db.Runs = append(db.Runs, run)
 	}
-	runs[0].Notes = append(notes, runs[0].Notes...)
-	return runs, nil
+	return nil
 }
 
 // label names a set in messages.
@@ -142,16 +185,16 @@ func (s *session) notes(shown string) []trace.Note {
 	var out []trace.Note
 	if s.missing > 0 {
 		out = append(out, trace.Note{
-			Level: trace.Damage, Place: shown,
+			Level: trace.Damage, File: shown,
 			Text: fmt.Sprintf("cut short: %d of its %d pages are missing", s.missing, s.pages),
 		})
 	}
 	if n := len(s.log); n > 0 {
-		out = append(out, trace.Note{Level: trace.Info, Place: shown, Text: fmt.Sprintf("%s came from its write-ahead log (-wal)", pagesText(n))})
+		out = append(out, trace.Note{Level: trace.Info, File: shown, Text: fmt.Sprintf("%s came from its write-ahead log (-wal)", pagesText(n))})
 	}
 	if s.logDropped > 0 {
 		out = append(out, trace.Note{
-			Level: trace.Warning, Place: shown,
+			Level: trace.Warning, File: shown,
 			Text: fmt.Sprintf("the last transaction of its write-ahead log was not committed: %s are left out", pagesText(int(s.logDropped))),
 		})
 	}
@@ -159,9 +202,9 @@ func (s *session) notes(shown string) []trace.Note {
 }
 
 // run reads the small tables of one set.
-func (s *session) run(ctx context.Context, f File, set *tableSet) (*trace.Run, error) {
-	i := &info{session: s, ctx: ctx, set: set, shown: f.Shown}
-	r := &trace.Run{Path: f.Shown, Kind: "rocpd"}
+func (db *DB) run(ctx context.Context, s *session, set *tableSet) (*trace.Run, error) {
+	i := &info{session: s, ctx: ctx, set: set, shown: db.f.Shown}
+	r := &trace.Run{Path: db.f.Shown, Kind: "rocpd", GUID: strings.TrimPrefix(set.suffix, "_")}
 	i.metadata(r)
 	i.process(r)
 	i.agents(r)
@@ -171,13 +214,13 @@ func (s *session) run(ctx context.Context, f File, set *tableSet) (*trace.Run, e
 	if err := ctx.Err(); err != nil {
 		return nil, err
 	}
-	src := &dispatches{f: f, set: set, tracks: tracks, shared: i.sharedIDs()}
-	copies, note, err := src.copies(ctx, i)
+	src := &dispatches{db: db, set: set, tracks: tracks, shared: i.sharedIDs()}
+	copies, notes, err := src.copies(ctx, i)
 	if err != nil {
 		return nil, err
 	}
 	r.Copies = copies
-	r.Notes = append(i.notes, note...)
+	db.Notes = append(append(db.Notes, i.notes...), notes...)
 	r.Dispatches = src
 	return r, nil
 }
@@ -201,7 +244,7 @@ func (i *info) query(base string, rows any, tail string, columns ...string) {
 	err := i.db.SelectContext(i.ctx, rows, t.selects(columns...)+" "+tail)
 	if err != nil && !errors.Is(err, context.Canceled) {
 		i.notes = append(i.notes, trace.Note{
-			Level: trace.Damage, Place: i.shown, Text: fmt.Sprintf("table %s cannot be read (%s)", t.name, sqlText(err)),
+			Level: trace.Damage, File: i.shown, Text: fmt.Sprintf("table %s cannot be read (%s)", t.name, sqlText(err)),
 		})
 	}
 }

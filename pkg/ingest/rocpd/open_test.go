@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"errors"
 	"io"
+	"io/fs"
 	"os"
 	"path/filepath"
 	"strings"
@@ -210,13 +211,13 @@ INSERT INTO rocpd_kernel_dispatch{{s}} SELECT i, 'a guid of some length', 2, 1, 
 		if err := os.WriteFile(name, data, 0o600); err != nil {
 			t.Fatal(err)
 		}
-		runs, err := Open(t.Context(), fileOf(name))
+		db, err := Open(t.Context(), fileOf(name))
 		if err != nil {
 			return 0, err.Error()
 		}
-		got, rep := collected(t, runs[0], 2)
+		got, rep := collected(t, db.Runs[0], 2)
 		text := ""
-		for _, n := range append(runs[0].Notes, rep.Notes...) {
+		for _, n := range append(db.Notes, rep.Notes...) {
 			text += n.Level.String() + ": " + n.Text + "\n"
 		}
 		return len(got), text
@@ -287,15 +288,12 @@ func TestFixtures(t *testing.T) {
 
 // Counters of the fixture: 8 dies times 1824 waves, hits of 100 id + die.
 func TestCounters(t *testing.T) {
-	f := fileOf(filepath.Join(fixtures, "counters.db"))
-	runs, err := Open(t.Context(), f)
-	if err != nil || !runs[0].HasCounters {
-		t.Fatal(err, runs)
+	db := openDB(t, fileOf(filepath.Join(fixtures, "counters.db")))
+	runs := db.Runs
+	if !runs[0].HasCounters {
+		t.Fatal(runs)
 	}
-	sets, err := OpenCounters(t.Context(), f, "pass_1", runs)
-	if err != nil {
-		t.Fatal(err)
-	}
+	sets := countersOf(t, db, "pass_1")
 	n := int64(0)
 	rep, err := sets[0].Fold(t.Context(), 4, func() trace.CounterFolder {
 		return counterFunc(func(d *trace.CounterDispatch) {
@@ -335,12 +333,7 @@ INSERT INTO rocpd_info_pmc{{s}} VALUES (12884902189, 'A'), (5, 'B');
 INSERT INTO rocpd_kernel_dispatch{{s}} VALUES (1, 2, 1, 1, 11, 5, 9), (2, 2, 1, 1, 12, 5, 9), (3, 2, 1, 2, NULL, 5, 9);
 INSERT INTO rocpd_pmc_event{{s}} VALUES (1, 11, 5, 1.5, NULL), (2, 11, 12884902189, 2, NULL), (3, 12, 5, 4, NULL), (4, 99, 5, 8, NULL),
  (5, NULL, 5, 8, NULL), (6, 11, 77, 8, NULL), (7, 11, 5, NULL, NULL), (8, 11, 5, 8, 3)`)
-	f := fileOf(path)
-	runs := open(t, path)
-	sets, err := OpenCounters(t.Context(), f, "", runs)
-	if err != nil {
-		t.Fatal(err)
-	}
+	sets := countersOf(t, openDB(t, fileOf(path)), "")
 	var got []string
 	rep, err := sets[0].Fold(t.Context(), 1, func() trace.CounterFolder {
 		return counterFunc(func(d *trace.CounterDispatch) {
@@ -418,5 +411,55 @@ func TestImageReadAt(t *testing.T) {
 	}
 	if _, err := m.ReadAt(buf, int64(len(data))); !errors.Is(err, io.EOF) {
 		t.Errorf("behind the end: %v", err)
+	}
+}
+
+// openings counts how often files are opened, and what is read of them.
+type openings struct {
+	fs.FS
+	opened map[string]int
+	bytes  int64
+}
+
+func (o *openings) Open(name string) (fs.File, error) {
+	f, err := o.FS.Open(name)
+	if err != nil {
+		return nil, err
+	}
+	o.opened[name]++
+	return &meteredFile{f.(*os.File), o}, nil
+}
+
+type meteredFile struct {
+	*os.File
+	o *openings
+}
+
+func (m *meteredFile) ReadAt(p []byte, off int64) (int, error) {
+	n, err := m.File.ReadAt(p, off)
+	m.o.bytes += int64(n)
+	return n, err
+}
+
+// A database that is kept open is opened once, for its dispatches and its
+// counters; the counters take no second look at the dispatches.
+func TestOpenedOnce(t *testing.T) {
+	for _, keep := range []bool{true, false} {
+		f := fileOf(filepath.Join(fixtures, "counters.db"))
+		o := &openings{FS: f.FS, opened: map[string]int{}}
+		f.FS, f.Keep = o, keep
+		db := openDB(t, f)
+		sets := countersOf(t, db, "")
+		if rows, _ := collected(t, db.Runs[0], 2); len(rows) != 4 {
+			t.Fatalf("%d dispatches", len(rows))
+		}
+		read := o.bytes
+		rep, err := sets[0].Fold(t.Context(), 1, func() trace.CounterFolder { return counterFunc(func(*trace.CounterDispatch) {}) })
+		if err != nil || rep.Rows != 100 || o.bytes != read {
+			t.Errorf("%d rows, %v; %d bytes more", rep.Rows, err, o.bytes-read)
+		}
+		if n := o.opened["counters.db"]; keep && n != 1 || !keep && n != 3 {
+			t.Errorf("kept open %v: opened %d times", keep, n)
+		}
 	}
 }

@@ -49,7 +49,7 @@ func TestPagesEqualSQL(t *testing.T) {
 			for _, set := range sch.sets {
 				for _, name := range []string{dispatchTable, "rocpd_memory_copy", "rocpd_pmc_event", "rocpd_timestamp"} {
 					if table := set.tables[name]; table != nil {
-						compareTable(t, f, table)
+						compareTable(t, s, path, table)
 						compared++
 					}
 				}
@@ -64,7 +64,7 @@ func TestPagesEqualSQL(t *testing.T) {
 	}
 }
 
-func compareTable(t *testing.T, f File, tab *table) {
+func compareTable(t *testing.T, db *session, shown string, tab *table) {
 	t.Helper()
 	read := func(tab *table) (rows [][]int64) {
 		var parts []*[][]int64
@@ -72,7 +72,7 @@ func compareTable(t *testing.T, f File, tab *table) {
 		if i := slices.Index(want, "value"); i >= 0 && strings.HasPrefix(tab.name, "rocpd_pmc_event") {
 			want[i] = realColumn
 		}
-		rep, err := f.scan(t.Context(), tab, want, 3, func() sink {
+		rep, err := db.scan(t.Context(), tab, want, 3, func() sink {
 			part := new([][]int64)
 			parts = append(parts, part)
 			return func(row []int64) { *part = append(*part, slices.Clone(row)) }
@@ -81,18 +81,18 @@ func compareTable(t *testing.T, f File, tab *table) {
 			rows = append(rows, *p...)
 		}
 		if err != nil || rep.lost > 0 || int(rep.rows) != len(rows) {
-			t.Fatalf("%s: %s: %v, lost %d: %v; %d rows of %d", f.Shown, tab.name, err, rep.lost, rep.first, len(rows), rep.rows)
+			t.Fatalf("%s: %s: %v, lost %d: %v; %d rows of %d", shown, tab.name, err, rep.lost, rep.first, len(rows), rep.rows)
 		}
 		return rows
 	}
 	viaSQL := *tab
 	viaSQL.root = 0
 	if tab.root == 0 {
-		t.Fatalf("%s: %s is not ordinary", f.Shown, tab.name)
+		t.Fatalf("%s: %s is not ordinary", shown, tab.name)
 	}
 	a, b := read(tab), read(&viaSQL)
 	if !slices.EqualFunc(a, b, slices.Equal) {
-		t.Errorf("%s: %s: pages and SQL differ (%d and %d rows)", f.Shown, tab.name, len(a), len(b))
+		t.Errorf("%s: %s: pages and SQL differ (%d and %d rows)", shown, tab.name, len(a), len(b))
 	}
 }
 
@@ -101,17 +101,9 @@ func compareTable(t *testing.T, f File, tab *table) {
 func TestRealCounters(t *testing.T) {
 	for _, path := range append(sharedFiles(t, "real/*pmc.db"), sharedFiles(t, "*.db")...) {
 		f := fileOf(path)
-		runs, err := Open(t.Context(), f)
-		if err != nil {
-			t.Fatal(err)
-		}
 		got := map[string]float64{}
 		rows := int64(0)
-		sets, err := OpenCounters(t.Context(), f, "", runs)
-		if err != nil {
-			t.Fatal(err)
-		}
-		for _, c := range sets {
+		for _, c := range countersOf(t, openDB(t, f), "") {
 			rep, err := c.Fold(t.Context(), 1, func() trace.CounterFolder {
 				return counterFunc(func(d *trace.CounterDispatch) {
 					for _, v := range d.Values {
@@ -151,14 +143,9 @@ func TestRealCounters(t *testing.T) {
 // column, are no counters.
 func TestNoMonitorSamples(t *testing.T) {
 	for _, path := range sharedFiles(t, "variants/*.db") {
-		f := fileOf(path)
-		runs, err := Open(t.Context(), f)
-		if err != nil {
-			t.Fatal(err)
-		}
-		sets, err := OpenCounters(t.Context(), f, "", runs)
-		if err != nil || len(sets) != 1 {
-			t.Fatal(err)
+		sets := countersOf(t, openDB(t, fileOf(path)), "")
+		if len(sets) != 1 {
+			t.Fatal(len(sets))
 		}
 		rep, err := sets[0].Fold(t.Context(), 1, func() trace.CounterFolder { return counterFunc(func(*trace.CounterDispatch) {}) })
 		if err != nil || rep.Rows != 1272 {

@@ -39,19 +39,11 @@ type sink func(row []int64)
 // a contiguous part of the table; newSink is called once per part, in order.
 // Columns that the table lacks are Absent. The error is that of the context,
 // or of a table that cannot be read at all.
-func (f File) scan(ctx context.Context, t *table, want []string, workers int, newSink func() sink) (scanReport, error) {
+func (s *session) scan(ctx context.Context, t *table, want []string, workers int, newSink func() sink) (scanReport, error) {
 	if t.root == 0 {
-		return f.scanSQL(ctx, t, want, newSink())
+		return s.scanSQL(ctx, t, want, newSink())
 	}
-	o, err := f.open()
-	if err != nil {
-		return scanReport{}, err
-	}
-	rep, err := o.scan(ctx, t, want, workers, newSink)
-	if cerr := o.Close(); err == nil {
-		err = cerr
-	}
-	return rep, err
+	return s.image.scan(ctx, t, want, workers, newSink)
 }
 
 // minLeaves is how many pages are worth a goroutine.
@@ -123,16 +115,7 @@ func (m *image) scanLeaves(ctx context.Context, leaves []uint32, cols *columns, 
 }
 
 // scanSQL reads a table that is not an ordinary one.
-func (f File) scanSQL(ctx context.Context, t *table, want []string, to sink) (rep scanReport, err error) {
-	s, err := f.sql()
-	if err != nil {
-		return rep, err
-	}
-	defer func() {
-		if cerr := s.Close(); err == nil {
-			err = cerr
-		}
-	}()
+func (s *session) scanSQL(ctx context.Context, t *table, want []string, to sink) (rep scanReport, err error) {
 	names := make([]string, len(want))
 	for i := range want {
 		names[i] = columnName(want[i])
@@ -204,7 +187,7 @@ func (r *scanReport) note(file, what string) (trace.Note, bool) {
 		return trace.Note{}, false
 	}
 	return trace.Note{
-		Level: trace.Damage, Place: file,
+		Level: trace.Damage, File: file,
 		Text: fmt.Sprintf("damaged: %d %s were read, those of %s are lost (%s)", r.rows, what, pagesText(r.lost), strings.TrimSpace(r.first.Error())),
 	}, true
 }

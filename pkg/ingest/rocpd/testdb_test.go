@@ -65,11 +65,36 @@ func collected(t testing.TB, r *trace.Run, workers int) ([]trace.Dispatch, trace
 
 func open(t testing.TB, path string) []*trace.Run {
 	t.Helper()
-	runs, err := Open(t.Context(), fileOf(path))
+	return openDB(t, fileOf(path)).Runs
+}
+
+// openDB opens a database until the end of the test.
+func openDB(t testing.TB, f File) *DB {
+	t.Helper()
+	db, err := Open(t.Context(), f)
 	if err != nil {
 		t.Fatal(err)
 	}
-	return runs
+	t.Cleanup(func() {
+		if err := db.Close(); err != nil {
+			t.Error(err)
+		}
+	})
+	return db
+}
+
+// countersOf gives the counters of all runs of a database.
+func countersOf(t testing.TB, db *DB, pass string) []*Counters {
+	t.Helper()
+	var out []*Counters
+	for _, r := range db.Runs {
+		c, err := db.Counters(t.Context(), r, pass)
+		if err != nil {
+			t.Fatal(err)
+		}
+		out = append(out, c)
+	}
+	return out
 }
 
 func fileOf(path string) File {

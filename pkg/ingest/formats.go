@@ -1,0 +1,266 @@
+package ingest
+
+import (
+	"bytes"
+	"errors"
+	"io"
+	"io/fs"
+	"path"
+	"slices"
+	"strings"
+
+	"github.com/rocanalyze/rocanalyze/pkg/ingest/codeobj"
+	"github.com/rocanalyze/rocanalyze/pkg/ingest/counters"
+	"github.com/rocanalyze/rocanalyze/pkg/ingest/kerneltrace"
+	"github.com/rocanalyze/rocanalyze/pkg/ingest/resultsjson"
+	"github.com/rocanalyze/rocanalyze/pkg/ingest/rocpd"
+	"github.com/rocanalyze/rocanalyze/pkg/trace"
+)
+
+// Part is a set of kinds of what captures hold.
+type Part uint8
+
+// The kinds.
+const (
+	// ThreadTraces are decoded thread traces, with what lies beside them.
+	ThreadTraces Part = 1 << iota
+	// Dispatches are kernel dispatches, one by one or summed.
+	Dispatches
+	// Counters are hardware counters of dispatches.
+	Counters
+	// Code is code objects and assembly listings.
+	Code
+)
+
+// format is a kind of file.
+type format struct {
+	// name is that of trace.Source.
+	name string
+	// holds says what may be in such a file.
+	holds Part
+	// suffixes are the names that such files have. In a tree no other file is
+	// looked into; of a file that is named the content alone decides.
+	suffixes []string
+	sniff    func(c *candidate) bool
+	// open reads the light part; nil where there is nothing to read.
+	open func(o *opener, c *candidate) error
+}
+
+// formats are all kinds of files. A file can be of several: a wide counter
+// table holds dispatches as well.
+func formats() []format {
+	return []format{
+		{"rocpd", Dispatches | Counters, databaseSuffixes, isDatabase, (*opener).database},
+		{"counter_table", Counters, []string{".csv"}, isCounterTable, (*opener).counterTable},
+		{"results_json", Dispatches | Counters, []string{"results.json"}, isResults, (*opener).results},
+		{"kernel_trace", Dispatches, []string{"kernel_trace.csv"}, isKernelTrace, (*opener).kernelTrace},
+		{"kernel_stats", Dispatches, []string{"kernel_stats.csv"}, isKernelStats, (*opener).kernelStats},
+		{"code_object", Code, []string{".hsaco", ".co", ".out", ".o"}, isCodeObject, (*opener).codeObject},
+		{"assembly", Code, []string{".s", ".out", ".o"}, isAssembly, (*opener).assembly},
+	}
+}
+
+// databaseSuffixes are the names of databases.
+var databaseSuffixes = []string{".db", ".rpd", ".sqlite", ".sqlite3"}
+
+func (f *format) named(name string) bool {
+	return slices.ContainsFunc(f.suffixes, func(s string) bool { return strings.HasSuffix(name, s) })
+}
+
+func isDatabase(c *candidate) bool {
+	return rocpd.Sniff(c.head) || (&format{suffixes: databaseSuffixes}).named(c.name)
+}
+
+func isCounterTable(c *candidate) bool {
+	k := counters.Sniff(c.head)
+	return k == counters.LongTable || k == counters.WideTable
+}
+
+func isResults(c *candidate) bool {
+	return resultsjson.Sniff(c.head)
+}
+
+func isKernelTrace(c *candidate) bool { return kerneltrace.Sniff(c.head) == kerneltrace.KernelTrace }
+
+func isKernelStats(c *candidate) bool { return kerneltrace.SniffStats(c.head) }
+
+func isCodeObject(c *candidate) bool {
+	return codeobj.Sniff(c.head) || c.given && codeobj.SniffHost(c.head)
+}
+
+func isAssembly(c *candidate) bool { return codeobj.SniffAssembly(c.head[:min(len(c.head), 4096)]) }
+
+// headBytes of a file are enough to recognise it.
+const headBytes = counters.SniffBytes
+
+// candidate is a file that is looked at. shown is its path as the user can
+// find it, real its name on the machine, name that in its file system.
+type candidate struct {
+	fsys              fs.FS
+	name, shown, real string
+	// given says that the user named this very file.
+	given bool
+	// repeated says that a better source of the same dispatches lies beside it.
+	repeated bool
+
+	file fs.File // open; nil when somebody took it over
+	head []byte  // its first bytes
+	used bool    // the file is no longer at the end of head
+}
+
+// start opens the file and reads its first bytes.
+func (c *candidate) start() error {
+	f, err := c.fsys.Open(c.name)
+	if err != nil {
+		return err
+	}
+	c.file, c.head = f, make([]byte, headBytes)
+	n, err := io.ReadFull(f, c.head)
+	c.head = c.head[:n]
+	if err != nil && !errors.Is(err, io.EOF) && !errors.Is(err, io.ErrUnexpectedEOF) {
+		return errors.Join(err, c.stop())
+	}
+	return nil
+}
+
+// take hands over the open file.
+func (c *candidate) take() fs.File {
+	f := c.file
+	c.file = nil
+	return f
+}
+
+// stop closes the file.
+func (c *candidate) stop() error {
+	if f := c.take(); f != nil {
+		return f.Close()
+	}
+	return nil
+}
+
+// rest gives the whole file. For a second reader it is opened again.
+func (c *candidate) rest() (io.Reader, error) {
+	if c.used || c.file == nil {
+		if err := c.stop(); err != nil {
+			return nil, err
+		}
+		if err := c.start(); err != nil {
+			return nil, err
+		}
+	}
+	c.used = true
+	return io.MultiReader(bytes.NewReader(c.head), c.file), nil
+}
+
+// fail makes an error about the file.
+func (c *candidate) fail(err error, advice string) error {
+	var pe *PathError
+	if err == nil || errors.As(err, &pe) {
+		return err
+	}
+	text := strings.TrimPrefix(cause(err), c.shown+": ")
+	return &PathError{Path: c.shown, Problem: text, Advice: advice, Err: err}
+}
+
+// recognise opens a file as every format that it has. found is what it may
+// hold of what is wanted, and known whether it was recognised at all.
+func (o *opener) recognise(c *candidate) (found Part, known bool, err error) {
+	if err := c.start(); err != nil {
+		return 0, false, c.fail(err, "")
+	}
+	defer func() { err = errors.Join(err, c.stop()) }()
+	return o.recogniseStarted(c)
+}
+
+func (o *opener) recogniseStarted(c *candidate) (found Part, known bool, err error) {
+	all := formats()
+	for i := range all {
+		f := &all[i]
+		if !c.given && (!o.wants(f.holds) || !f.named(c.name)) || !f.sniff(c) {
+			continue
+		}
+		known = true
+		if !o.wants(f.holds) {
+			continue
+		}
+		found |= f.holds
+		if !o.once(c.real + "\x00" + f.name) {
+			continue
+		}
+		o.tr.Sources = append(o.tr.Sources, trace.Source{Path: c.shown, Format: f.name, By: "content"})
+		if err := f.open(o, c); err != nil {
+			return found, known, err
+		}
+	}
+	return found, known, nil
+}
+
+// wants says whether something of a set was asked for.
+func (o *opener) wants(p Part) bool { return o.only&p != 0 }
+
+// once reports whether a file was not read yet.
+func (o *opener) once(real string) bool {
+	if o.seen[real] {
+		return false
+	}
+	o.seen[real] = true
+	return true
+}
+
+// note adds a remark about a file.
+func (o *opener) note(level trace.Level, file, text string) {
+	o.tr.AddNotes(trace.Note{Level: level, File: file, Text: text})
+}
+
+// damaged notes that a file of a tree cannot be read: that does not stop the
+// others. One that is merely something else is no loss.
+func (o *opener) damaged(c *candidate, err error) {
+	level := trace.Damage
+	var other *rocpd.NotDatabase
+	if errors.As(err, &other) && !other.Damaged {
+		level = trace.Warning
+	}
+	o.note(level, c.shown, strings.TrimPrefix(err.Error(), c.shown+": "))
+}
+
+// dispatchSuffixes are the names of files that hold dispatches, the best source
+// of one output prefix first: a profiler that wrote several formats wrote the
+// same dispatches into each.
+var dispatchSuffixes = []string{
+	"_results.db", ".db", ".rpd", ".sqlite", ".sqlite3", "_kernel_trace.csv", "kernel_trace.csv", "_results.json", "results.json", "_kernel_stats.csv", "kernel_stats.csv",
+}
+
+// runPrefix returns a file's name without its suffix, and the place of that
+// among dispatchSuffixes.
+func runPrefix(name string) (prefix string, rank int) {
+	for i, suffix := range dispatchSuffixes {
+		if prefix, ok := strings.CutSuffix(name, suffix); ok {
+			return prefix, i
+		}
+	}
+	return name, len(dispatchSuffixes)
+}
+
+// repeats are the files that repeat the dispatches of a better source of the
+// same output prefix.
+func repeats(names []string) map[string]bool {
+	best := map[string]int{}
+	for _, n := range names {
+		if prefix, rank := runPrefix(n); rank < len(dispatchSuffixes) {
+			if old, ok := best[prefix]; !ok || rank < old {
+				best[prefix] = rank
+			}
+		}
+	}
+	out := map[string]bool{}
+	for _, n := range names {
+		prefix, rank := runPrefix(n)
+		out[n] = rank < len(dispatchSuffixes) && rank > best[prefix]
+	}
+	return out
+}
+
+// beside is a file in the same directory as another.
+func (c *candidate) beside(name string) candidate {
+	return candidate{fsys: c.fsys, name: path.Join(path.Dir(c.name), name), shown: path.Join(path.Dir(c.shown), name), real: realBeside(c.real, name)}
+}
