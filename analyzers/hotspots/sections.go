@@ -43,6 +43,9 @@ const nameWidth = 60
 // those of a whole trace stand with its first kernel.
 func Sections(r *Result, findings []finding.Finding, v View) report.Document {
 	var doc report.Document
+	if !v.Verbose { // what to do is what loops and diagnose are about
+		findings = slices.DeleteFunc(slices.Clone(findings), func(f finding.Finding) bool { return !f.Gate })
+	}
 	add := func(sections ...report.Section) { doc.Sections = append(doc.Sections, sections...) }
 	for i := range r.Empty {
 		add(emptySection(i, &r.Empty[i]))
@@ -61,12 +64,12 @@ func Sections(r *Result, findings []finding.Finding, v View) report.Document {
 	return doc
 }
 
-// about selects the gates of a kernel of a trace, and with whole also those of
-// the trace itself: what to do is what loops and diagnose are about.
+// about selects the findings on a kernel of a trace, and with whole also those
+// on the trace itself.
 func about(findings []finding.Finding, path, kernel string, whole bool) []finding.Finding {
 	var out []finding.Finding
 	for _, f := range findings {
-		if f.Gate && f.Place.Path == path && (f.Place.Kernel == kernel || whole && f.Place.Kernel == "") {
+		if f.Place.Path == path && (f.Place.Kernel == kernel || whole && f.Place.Kernel == "") {
 			out = append(out, f)
 		}
 	}
@@ -744,6 +747,10 @@ func findingSection(id string, findings []finding.Finding, v View) []report.Sect
 	notes := report.Notes{}
 	for _, f := range findings {
 		if f.Severity == finding.Info && v.By != BySummary && !v.Verbose {
+			continue
+		}
+		if !f.Gate {
+			notes.Items = append(notes.Items, report.Note{Severity: report.Severity(f.Severity.String()), Text: f.Line()})
 			continue
 		}
 		text := f.ID + ": " + f.Text

@@ -115,10 +115,18 @@ func ruleOutputs() []ruleOutput {
 	for _, an := range all {
 		for i := range an.Rules {
 			r := &an.Rules[i]
+			// Thresholds of other owners that the rule quotes are its own too.
+			var shared []paramOutput
+			rule.Quote(r.Fires, func(name string) float64 {
+				if p, ok := sharedParam(name); ok {
+					shared = append(shared, p)
+				}
+				return 0
+			})
 			x := ruleOutput{
 				ID: r.ID, Title: r.Title, Kind: string(r.Kind), Severity: r.Severity.String(), Because: r.Because, Needs: r.Needs,
 				Fires: rule.Quote(r.Fires, defaultOf(r)), Means: r.Means, Fix: r.Fix, Source: r.Source,
-				Analyzer: an.Name, Params: paramOutputs(r.ID, r.Params),
+				Analyzer: an.Name, Params: append(paramOutputs(r.ID, r.Params), shared...),
 			}
 			if r.Kind == rule.Gate {
 				gates = append(gates, x)
@@ -137,21 +145,31 @@ func boolOf(b bool) int {
 	return 0
 }
 
+// sharedParam finds an analyzer's parameter by its full name.
+func sharedParam(full string) (paramOutput, bool) {
+	owner, _, ok := strings.Cut(full, ".")
+	for _, an := range analyzers.All() {
+		if !ok || an.Name != owner {
+			continue
+		}
+		for _, p := range paramOutputs(owner, an.Params) {
+			if p.Set == full {
+				return p, true
+			}
+		}
+	}
+	return paramOutput{}, false
+}
+
 // defaultOf gives the defaults of a rule's parameters, and of all others by
 // their full names.
 func defaultOf(r *rule.Rule) rule.Values {
 	return func(name string) float64 {
-		params, rest := r.Params, name
-		if owner, last, ok := strings.Cut(name, "."); ok {
-			rest = last
-			for _, an := range analyzers.All() {
-				if an.Name == owner {
-					params = an.Params
-				}
-			}
+		if p, ok := sharedParam(name); ok {
+			return p.Default
 		}
-		for _, p := range params {
-			if p.Name == rest {
+		for _, p := range r.Params {
+			if p.Name == name {
 				return p.Default
 			}
 		}
