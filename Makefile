@@ -3,7 +3,7 @@
 export CGO_ENABLED ?= 0
 FUZZTIME ?= 2s
 
-.PHONY: build test check lint fuzz bench fixtures registry analyzer
+.PHONY: build test check lint fuzz bench fixtures registry analyzer schemas
 
 build:
 	go build -trimpath -ldflags=-s -o rocanalyze ./cmd/rocanalyze
@@ -32,6 +32,10 @@ fixtures:
 
 registry:
 	go run ./scripts/genregistry
+
+# The JSON Schemas in schema/, from the types of the results.
+schemas:
+	go test ./cmd/rocanalyze -run Schemas -update
 
 analyzer:
 	@test -n "$(NAME)" || { echo 'usage: make analyzer NAME=x' >&2; exit 2; }

@@ -43,7 +43,11 @@ var usualExit = [4]string{"done", "a finding at or above --fail-on", "bad usage,
 
 // help is what a command does, and its exit statuses.
 func help(c *views.Command) string {
-	out := c.Help + "\n\nExit status:"
+	out := c.Help
+	if strings.HasPrefix(out, "# ") {
+		_, out, _ = strings.Cut(out, "\n")
+	}
+	out = strings.TrimSpace(out) + "\n\nExit status:"
 	for status, text := range c.Exit {
 		if text == "" {
 			text = usualExit[status]
@@ -211,7 +215,7 @@ func (r *runner) analyse(ctx context.Context, row int) (*views.Shown, error) {
 		return shown, err
 	}
 	if row > len(shown.Rows) {
-		return nil, fmt.Errorf("--kernel '#%d': there are %d rows of kernels", row, len(shown.Rows))
+		return nil, fmt.Errorf("--kernel '#%d': the last row of kernels is #%d", row, len(shown.Rows))
 	}
 	r.in.Options.Kernel = regexp.MustCompile("^" + regexp.QuoteMeta(shown.Rows[row-1]) + "$")
 	return r.once(ctx)

@@ -58,7 +58,7 @@ func (a *app) explain(f *common, names []string) error {
 	all := topics()
 	var out explainOutput
 	for _, n := range names {
-		found := append(topicsNamed(all, n), counterTopic(n)...)
+		found := slices.Concat(topicsNamed(all, n), counterTopic(n), analyzerTopic(n))
 		if len(found) == 0 {
 			return fmt.Errorf("no topic %q: 'rocanalyze explain' names them all", n)
 		}

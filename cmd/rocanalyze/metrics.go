@@ -31,6 +31,11 @@ Exit status:
 	return cmd
 }
 
+// metricsOutput is the machine output of the command.
+type metricsOutput struct {
+	Metrics []counters.Metric `json:"metrics"`
+}
+
 func (a *app) metrics(f *common, args []string) error {
 	if err := f.check(); err != nil {
 		return err
@@ -45,9 +50,7 @@ func (a *app) metrics(f *common, args []string) error {
 	}
 	return a.show(f, view{
 		doc: counters.CatalogueSections(all), tables: counters.CatalogueTable(all), table: counters.TableID,
-		result: struct {
-			Metrics []counters.Metric `json:"metrics"`
-		}{all},
+		result: metricsOutput{all},
 		env: envelope("metrics", args, false, nil),
 	})
 }

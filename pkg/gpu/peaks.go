@@ -82,7 +82,7 @@ func (d Device) Peaks() (Peaks, error) {
 	if err != nil {
 		return Peaks{}, err
 	}
-	var p Peaks
+	p := Peaks{Math: []MathPeak{}}
 	for _, m := range Maths() {
 		if peak := d.perCU(a.Rates[m], mathUnit(m), 1e12, a.RatesSource); peak != nil {
 			p.Math = append(p.Math, MathPeak{Math: m, Peak: *peak})

@@ -62,6 +62,26 @@ func NewValues(pointers map[string]any, given func(name string) bool) Values {
 	return Values{pointers, given}
 }
 
+// Defaults are the values of flags of which the user set none.
+func Defaults(flags []Flag) Values {
+	out := map[string]any{}
+	for _, f := range flags {
+		switch def := f.Default.(type) {
+		case bool:
+			out[f.Name] = &def
+		case int:
+			out[f.Name] = &def
+		case float64:
+			out[f.Name] = &def
+		case string:
+			out[f.Name] = &def
+		case []string:
+			out[f.Name] = &def
+		}
+	}
+	return Values{out, func(string) bool { return false }}
+}
+
 // Text is the value of a string flag.
 func (v Values) Text(name string) string { return value[string](v, name) }
 

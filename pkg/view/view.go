@@ -23,7 +23,7 @@ type Command struct {
 	// Use is the command's name and what it takes: "hotspots PATH...".
 	Use string
 	// Short is its line in a list of commands, Help what it does at length,
-	// without the exit statuses.
+	// without the exit statuses: an analyzer's doc.md will do.
 	Short, Help string
 	// Example are command lines, indented by two spaces.
 	Example string

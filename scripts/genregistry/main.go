@@ -7,9 +7,11 @@ package main
 
 import (
 	"bytes"
+	"embed"
 	"flag"
 	"fmt"
 	"go/format"
+	"io/fs"
 	"os"
 	"path/filepath"
 	"regexp"
@@ -79,7 +81,8 @@ func registry(dir string, names []string) ([]byte, error) {
 
 var validName = regexp.MustCompile(`^[a-z][a-z0-9]*$`)
 
-// scaffold makes the folder of a new analyzer: code, doc and test.
+// scaffold makes the folder of a new analyzer from the template: code, command,
+// doc and test.
 func scaffold(dir, name string) error {
 	if !validName.MatchString(name) {
 		return fmt.Errorf("%q is not a package name: use lower-case letters and digits", name)
@@ -88,65 +91,22 @@ func scaffold(dir, name string) error {
 	if _, err := os.Stat(folder); err == nil {
 		return fmt.Errorf("%s exists", folder)
 	}
-	if err := os.MkdirAll(folder, 0o755); err != nil {
-		return err
-	}
-	for file, text := range map[string]string{name + ".go": codeTemplate, name + "_test.go": testTemplate, "doc.md": docTemplate} {
-		if err := os.WriteFile(filepath.Join(folder, file), []byte(strings.ReplaceAll(text, "NAME", name)), 0o644); err != nil {
+	return fs.WalkDir(template, "template", func(path string, d fs.DirEntry, err error) error {
+		if err != nil || d.IsDir() {
 			return err
 		}
-	}
-	return nil
+		text, err := template.ReadFile(path)
+		if err != nil {
+			return err
+		}
+		file := strings.TrimSuffix(strings.TrimPrefix(path, "template/"), ".tmpl")
+		file = filepath.Join(folder, filepath.FromSlash(strings.ReplaceAll(file, "NAME", name)))
+		if err := os.MkdirAll(filepath.Dir(file), 0o755); err != nil {
+			return err
+		}
+		return os.WriteFile(file, []byte(strings.ReplaceAll(string(text), "NAME", name)), 0o644)
+	})
 }
 
-const codeTemplate = `// Package NAME is an analyzer; doc.md says what it does.
-package NAME
-
-import (
-	_ "embed"
-
-	"github.com/rocanalyze/rocanalyze/pkg/analysis"
-)
-
-//go:embed doc.md
-var doc string
-
-// Analyzer returns a *Result.
-var Analyzer = analysis.New(analysis.Analyzer{
-	Name:  "NAME",
-	Doc:   doc,
-	Needs: []analysis.Evidence{analysis.ThreadTraces},
-}, run)
-
-// Result is the machine output.
-type Result struct{}
-
-func run(_ *analysis.Pass) (*Result, error) {
-	return &Result{}, nil
-}
-`
-
-const testTemplate = `package NAME
-
-import (
-	"testing"
-
-	"github.com/rocanalyze/rocanalyze/pkg/analysis"
-	"github.com/rocanalyze/rocanalyze/pkg/trace"
-)
-
-func TestNeedsEvidence(t *testing.T) {
-	out, err := analysis.Run(t.Context(), &trace.Trace{}, analysis.Options{}, Analyzer)
-	if err != nil {
-		t.Fatal(err)
-	}
-	if len(out.Skipped) != 1 {
-		t.Fatalf("skipped %v, want the analyzer itself", out.Skipped)
-	}
-}
-`
-
-const docTemplate = `# What NAME says
-
-One paragraph for help and explain.
-`
+//go:embed template
+var template embed.FS
