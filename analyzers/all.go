@@ -56,6 +56,7 @@ func Commands() []*view.Command {
 		&loops.Cmd,
 		&occupancy.Cmd,
 		&roofline.Cmd,
+		&rules.Cmd,
 		&waves.Cmd,
 	}
 }

@@ -487,7 +487,7 @@ func Needs(f Formula) ([]string, error) {
 }
 
 // CatalogueTable is the CSV of the catalogue: one row per formula.
-func CatalogueTable(metrics []Metric) report.Document {
+func CatalogueTable(metrics []Metric) report.Table {
 	t := report.Table{ID: TableID, Columns: []report.Column{
 		{Key: "id"}, {Key: "group"}, {Key: "title"}, {Key: "unit"}, {Key: "denominator"}, {Key: "archs"}, {Key: "formula"}, {Key: "source"},
 	}}
@@ -503,5 +503,5 @@ func CatalogueTable(metrics []Metric) report.Document {
 			})
 		}
 	}
-	return report.Document{Sections: []report.Section{{ID: "metrics", Items: []report.Item{t}}}}
+	return t
 }

@@ -69,7 +69,7 @@ func pointSection(i int, p *Point, r *Result, v View) report.Section {
 	for _, n := range p.Notes {
 		add("note", n, "")
 	}
-	return report.Section{ID: fmt.Sprintf("point-%d", i), Title: name, Items: []report.Item{kv}}
+	return report.Section{ID: fmt.Sprintf("kernel-%d", i), Title: name, Items: []report.Item{kv}}
 }
 
 func boundNote(p *Point) string {

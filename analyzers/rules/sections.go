@@ -374,8 +374,8 @@ func detailCell(k *Kernel) report.Cell {
 	return report.Cell{Text: text, Value: k.Subtype}
 }
 
-// Tables lays the verdicts out as one table with raw values.
-func Tables(r *Result) report.Document {
+// CSV lays the verdicts out as one table with raw values.
+func CSV(r *Result) report.Table {
 	t := kernelTable(r, View{})
 	t.Columns = append(t.Columns, report.Column{Key: "finding", Title: "first finding"}, report.Column{Key: "path", Title: "source"}, report.Column{Key: "bound_pct", Title: "bound", Align: report.AlignRight}, report.Column{Key: "verdict", Title: "verdict"})
 	for i := range r.Kernels {
@@ -392,5 +392,5 @@ func Tables(r *Result) report.Document {
 		}
 		t.Rows[i] = append(t.Rows[i], first, path, bound, report.Text(k.Verdict))
 	}
-	return report.Document{Sections: []report.Section{{ID: TableID, Items: []report.Item{t}}}}
+	return t
 }

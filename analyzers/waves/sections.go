@@ -97,7 +97,7 @@ func head(t *Trace, suffix string, v View) report.Section {
 	if t.BarriersCut {
 		add("barriers", "too many to keep: left out")
 	}
-	return report.Section{ID: "waves" + suffix, Title: title, Items: []report.Item{kv, simdTable(t, "simds"+suffix)}}
+	return report.Section{ID: "kernel" + suffix, Title: title, Items: []report.Item{kv, simdTable(t, "simds"+suffix)}}
 }
 
 func unitsText(t *Trace) string {

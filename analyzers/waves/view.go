@@ -57,7 +57,8 @@ func show(in *view.Input) (*view.Shown, error) {
 	}
 	s := &view.Shown{Document: Sections(res, v), Table: CSV(res), Result: res}
 	for i := range res.Traces {
-		s.Rows = append(s.Rows, res.Traces[i].Kernels...)
+		t := &res.Traces[i]
+		s.Rows = append(s.Rows, t.Kernels[:min(1, len(t.Kernels))]...)
 	}
 	if len(res.Traces) == 0 {
 		s.Nothing = noWaves

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"bufio"
 	"cmp"
 	"context"
 	"errors"
@@ -20,29 +21,35 @@ import (
 	"github.com/rocanalyze/rocanalyze/pkg/finding"
 	"github.com/rocanalyze/rocanalyze/pkg/report"
 	"github.com/rocanalyze/rocanalyze/pkg/trace"
-	views "github.com/rocanalyze/rocanalyze/pkg/view"
+	"github.com/rocanalyze/rocanalyze/pkg/view"
 )
 
-// newCommand makes a command of a views.
-func newCommand(a *app, c *views.Command) *cobra.Command {
-	flags := append(views.Common(), c.Flags...)
+// newCommand makes a command of a view.
+func newCommand(a *app, c *view.Command) *cobra.Command {
 	cmd := &cobra.Command{Use: c.Use, Short: c.Short, Long: help(c), Example: c.Example}
+	start := newRunner(a, c, cmd)
+	cmd.RunE = func(cmd *cobra.Command, args []string) error { return start(args).run(cmd.Context()) }
+	return cmd
+}
+
+// newRunner gives a command the flags of a view, and returns what makes a run
+// of it over paths.
+func newRunner(a *app, c *view.Command, cmd *cobra.Command) func(paths []string) *runner {
+	flags := append(view.Common(), c.Flags...)
 	values := register(cmd, flags)
 	if len(c.Formats) > 0 {
 		cmd.Flags().Lookup("format").Usage = "output `format`: " + joinOr(formatsOf(c))
 	}
-	cmd.RunE = func(cmd *cobra.Command, args []string) error {
-		r := &runner{app: a, c: c, flags: flags, in: &views.Input{Flags: values, Paths: append([]string{}, args...)}}
-		return r.run(cmd.Context())
+	return func(paths []string) *runner {
+		return &runner{app: a, c: c, flags: flags, in: &view.Input{Flags: values, Paths: append([]string{}, paths...)}}
 	}
-	return cmd
 }
 
 // usualExit are the meanings of the exit statuses, where a view has no other.
 var usualExit = [4]string{"done", "a finding at or above --fail-on", "bad usage, or an input that cannot be read (whole)", ""}
 
 // help is what a command does, and its exit statuses.
-func help(c *views.Command) string {
+func help(c *view.Command) string {
 	out := c.Help
 	if strings.HasPrefix(out, "# ") {
 		_, out, _ = strings.Cut(out, "\n")
@@ -59,7 +66,7 @@ func help(c *views.Command) string {
 	return out
 }
 
-func formatsOf(c *views.Command) []string {
+func formatsOf(c *view.Command) []string {
 	out := slices.Clone(formats)
 	for name := range c.Formats {
 		out = append(out, name)
@@ -74,7 +81,7 @@ func joinOr(words []string) string {
 }
 
 // register adds flags to a command and returns their values to be.
-func register(cmd *cobra.Command, flags []views.Flag) views.Values {
+func register(cmd *cobra.Command, flags []view.Flag) view.Values {
 	pointers := map[string]any{}
 	fl := cmd.Flags()
 	for _, f := range flags {
@@ -91,15 +98,15 @@ func register(cmd *cobra.Command, flags []views.Flag) views.Values {
 			pointers[f.Name] = fl.StringArrayP(f.Name, f.Letter, def, f.Usage)
 		}
 	}
-	return views.NewValues(pointers, fl.Changed)
+	return view.NewValues(pointers, fl.Changed)
 }
 
-// runner is one run of a views.
+// runner is one run of a view.
 type runner struct {
 	app   *app
-	c     *views.Command
-	flags []views.Flag
-	in    *views.Input
+	c     *view.Command
+	flags []view.Flag
+	in    *view.Input
 }
 
 func (r *runner) run(ctx context.Context) error {
@@ -117,7 +124,7 @@ func (r *runner) run(ctx context.Context) error {
 		err := r.app.write(r.in.Flags.Text("output"), func(w io.Writer) error { return write(ctx, w, r.in) })
 		busy.stop()
 		r.warn(nil)
-		if r.in.Trace.Damaged() && (err == nil || errors.As(err, new(views.Nothing))) {
+		if r.in.Trace.Damaged() && (err == nil || errors.As(err, new(view.Nothing))) {
 			err = partial(r.in.Trace)
 		}
 		return err
@@ -136,7 +143,7 @@ func (r *runner) run(ctx context.Context) error {
 func (r *runner) prepare() (row int, err error) {
 	in := r.in
 	if f := in.Flags.Text("format"); !slices.Contains(formatsOf(r.c), f) {
-		return 0, views.OneOf("--format", f, formatsOf(r.c))
+		return 0, view.OneOf("--format", f, formatsOf(r.c))
 	}
 	if err := in.Flags.Check(r.flags); err != nil {
 		return 0, err
@@ -196,6 +203,29 @@ func (r *runner) assign() error {
 	return nil
 }
 
+// ruleLines reads the assignments of a rules file; none for no file.
+func ruleLines(path string) ([]string, error) {
+	if path == "" {
+		return nil, nil
+	}
+	file, err := os.Open(path)
+	if err != nil {
+		return nil, fmt.Errorf("--rules: %w", err)
+	}
+	var out []string
+	lines := bufio.NewScanner(file)
+	for lines.Scan() {
+		line, _, _ := strings.Cut(lines.Text(), "#")
+		if line = strings.TrimSpace(line); line != "" {
+			out = append(out, line)
+		}
+	}
+	if err := errors.Join(lines.Err(), file.Close()); err != nil {
+		return nil, fmt.Errorf("--rules: %w", err)
+	}
+	return out, nil
+}
+
 // open reads the inputs, unless the flags describe what there is.
 func (r *runner) open(ctx context.Context) (err error) {
 	if r.in.Trace == nil {
@@ -209,10 +239,14 @@ func (r *runner) open(ctx context.Context) (err error) {
 
 // analyse runs the analyzers and lays out what they found; where a row is
 // selected twice, the first time to learn which kernel is in it.
-func (r *runner) analyse(ctx context.Context, row int) (*views.Shown, error) {
+func (r *runner) analyse(ctx context.Context, row int) (*view.Shown, error) {
 	shown, err := r.once(ctx)
-	if err != nil || row == 0 {
-		return shown, err
+	if err != nil {
+		return nil, err
+	}
+	if row == 0 {
+		shown.Number()
+		return shown, nil
 	}
 	if row > len(shown.Rows) {
 		return nil, fmt.Errorf("--kernel '#%d': the last row of kernels is #%d", row, len(shown.Rows))
@@ -221,7 +255,7 @@ func (r *runner) analyse(ctx context.Context, row int) (*views.Shown, error) {
 	return r.once(ctx)
 }
 
-func (r *runner) once(ctx context.Context) (*views.Shown, error) {
+func (r *runner) once(ctx context.Context) (*view.Shown, error) {
 	out, err := analysis.Run(ctx, r.in.Trace, r.in.Options, r.c.Runs...)
 	if err != nil {
 		return nil, err
@@ -232,7 +266,7 @@ func (r *runner) once(ctx context.Context) (*views.Shown, error) {
 
 // show renders what is shown, then says what remains to be said, as the exit
 // status does.
-func (r *runner) show(s *views.Shown) error {
+func (r *runner) show(s *view.Shown) error {
 	flags := r.in.Flags
 	notes := r.notes(s.Notes)
 	if len(s.Document.Sections) > 0 || flags.Text("format") == "json" {
@@ -252,19 +286,20 @@ func (r *runner) show(s *views.Shown) error {
 	case failed != "":
 		return &statusError{exitFailed, "a finding is at or above --fail-on " + flags.Text("fail-on") + ": " + failed}
 	case s.Nothing != "":
-		return views.Nothing(s.Nothing)
+		return view.Nothing(s.Nothing)
 	}
 	return nil
 }
 
-// failure names the first finding at or above a severity, "" when there is
+// failure names the worst finding at or above a severity, "" when there is
 // none or no severity is given.
 func failure(fs []finding.Finding, least string) string {
+	fs = slices.Clone(fs)
+	finding.Sort(fs)
 	for _, f := range fs {
-		if least == "" || f.Minor || f.Severity < severityOf(least) {
-			continue
+		if least != "" && !f.Minor && f.Severity >= severityOf(least) {
+			return f.ID + " in " + cmp.Or(f.Place.Kernel, f.Place.Path)
 		}
-		return f.ID + " in " + cmp.Or(f.Place.Kernel, f.Place.Path)
 	}
 	return ""
 }
@@ -285,9 +320,7 @@ func (r *runner) notes(more []string) []string {
 
 func (r *runner) warn(more []string) {
 	if !r.in.Flags.Is("quiet") {
-		for _, n := range r.notes(more) {
-			fmt.Fprintf(r.app.stderr, "rocanalyze: %s\n", oneLine(n))
-		}
+		r.app.warn(r.notes(more))
 	}
 }
 

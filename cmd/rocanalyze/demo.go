@@ -7,15 +7,15 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/rocanalyze/rocanalyze/analyzers/rules"
 	"github.com/rocanalyze/rocanalyze/fixtures"
-	"github.com/rocanalyze/rocanalyze/pkg/analysis"
+	"github.com/rocanalyze/rocanalyze/pkg/trace"
 )
 
 // demoName is what the bundled capture is called.
 const demoName = "demo.tar.gz"
 
 func newDemo(a *app) *cobra.Command {
-	f := &diagnoseFlags{}
 	cmd := &cobra.Command{
 		Use:   "demo",
 		Short: "diagnose on a bundled capture, with no file of yours",
@@ -29,30 +29,22 @@ Exit status:
 		Example: `  rocanalyze demo
   rocanalyze demo --format markdown`,
 		Args: cobra.NoArgs,
-		RunE: func(cmd *cobra.Command, _ []string) error { return a.demo(cmd.Context(), f) },
 	}
-	f.flags(cmd)
+	start := newRunner(a, &rules.Cmd, cmd)
+	cmd.RunE = func(cmd *cobra.Command, _ []string) (err error) {
+		r := start([]string{demoName})
+		if r.in.Trace, err = readDemo(cmd.Context()); err != nil {
+			return err
+		}
+		return r.run(cmd.Context())
+	}
 	return cmd
 }
 
-// demo puts the bundled capture into a folder of its own for as long as it is
-// read, and reads it from inside there, so that its name is the same everywhere.
-func (a *app) demo(ctx context.Context, f *diagnoseFlags) (err error) {
-	if err := f.checkAll(); err != nil {
-		return err
-	}
-	opts, err := f.options()
-	if err != nil {
-		return err
-	}
-	res, err := a.readDemo(ctx, opts)
-	if err != nil {
-		return err
-	}
-	return a.showDiagnosis(f, []string{demoName}, res)
-}
-
-func (a *app) readDemo(ctx context.Context, opts analysis.Options) (d *diagnosis, err error) {
+// readDemo puts the bundled capture into a folder of its own for as long as it
+// is read, and reads it from inside there, so that its name is the same
+// everywhere.
+func readDemo(ctx context.Context) (t *trace.Trace, err error) {
 	home, err := os.Getwd()
 	if err != nil {
 		return nil, err
@@ -68,5 +60,5 @@ func (a *app) readDemo(ctx context.Context, opts analysis.Options) (d *diagnosis
 	if err := os.WriteFile(demoName, fixtures.Demo, 0o600); err != nil {
 		return nil, err
 	}
-	return a.judge(ctx, []string{demoName}, opts)
+	return open(ctx, "diagnose", []string{demoName})
 }

@@ -9,10 +9,12 @@ import (
 
 	"github.com/rocanalyze/rocanalyze/pkg/gpu"
 	"github.com/rocanalyze/rocanalyze/pkg/report"
+
+	"github.com/rocanalyze/rocanalyze/pkg/view"
 )
 
 func newDevices(a *app) *cobra.Command {
-	f := &common{}
+	var f view.Values
 	cmd := &cobra.Command{
 		Use:   "devices [NAME]",
 		Short: "The GPUs that rocanalyze knows, and their peaks with sources",
@@ -33,10 +35,7 @@ Exit status:
 		Args: cobra.MaximumNArgs(1),
 		RunE: func(_ *cobra.Command, args []string) error { return a.devices(f, args) },
 	}
-	fl := cmd.Flags()
-	fl.StringVar(&f.format, "format", "text", "output `format`: text, json, csv or markdown")
-	fl.StringVarP(&f.output, "output", "o", "", "write to `file` instead of standard output")
-	fl.StringVar(&f.color, "color", "auto", "colour: auto, always or never")
+	f = plain(cmd, fileFlags)
 	return cmd
 }
 
@@ -51,10 +50,7 @@ type deviceInfo struct {
 	Peaks  gpu.Peaks `json:"peaks"`
 }
 
-func (a *app) devices(f *common, args []string) error {
-	if err := f.check(); err != nil {
-		return err
-	}
+func (a *app) devices(f view.Values, args []string) error {
 	found, err := gpu.Devices()
 	if len(args) == 1 {
 		var m gpu.Match
@@ -72,18 +68,16 @@ func (a *app) devices(f *common, args []string) error {
 		}
 		out.Devices = append(out.Devices, info)
 	}
-	v := view{result: out, table: "devices", env: envelope("devices", append([]string{}, args...), false, nil)}
+	v := shown{result: out, table: deviceTable(out.Devices), env: envelope("devices", append([]string{}, args...), false, nil)}
 	v.doc = report.Document{Sections: []report.Section{{ID: "devices", Title: "Devices", Items: []report.Item{deviceTable(out.Devices)}}}}
-	v.tables = v.doc
 	if len(args) == 1 {
-		v.table = "peaks"
 		v.doc = report.Document{}
 		for _, d := range out.Devices {
 			v.doc.Sections = append(v.doc.Sections, deviceSection(d))
 		}
-		v.tables = report.Document{Sections: []report.Section{{ID: "peaks", Items: []report.Item{peakTable("peaks", out.Devices)}}}}
+		v.table = peakTable("peaks", out.Devices)
 	}
-	return a.show(f, v)
+	return a.print(f, v)
 }
 
 func describe(d gpu.Device) (deviceInfo, error) {

@@ -16,14 +16,24 @@ const realTraces = "../../../shared/data/att"
 
 var confidences = []string{"none", "low", "medium", "high"}
 
-// judgeTraced returns the verdict on the traced kernel of some paths.
-func judgeTraced(t *testing.T, paths ...string) rules.Kernel {
+// judge reads paths and judges the kernels in them.
+func judge(t *testing.T, paths ...string) *rules.Result {
 	t.Helper()
-	d, err := (&app{}).judge(t.Context(), paths, analysis.Options{Workers: 2, Params: map[string]float64{}})
+	tr, err := open(t.Context(), "diagnose", paths)
 	if err != nil {
 		t.Fatal(err)
 	}
-	for _, k := range d.res.Kernels {
+	out, err := analysis.Run(t.Context(), tr, analysis.Options{Workers: 2}, rules.Analyzer)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return rules.Analyzer.Of(out)
+}
+
+// judgeTraced returns the verdict on the traced kernel of some paths.
+func judgeTraced(t *testing.T, paths ...string) rules.Kernel {
+	t.Helper()
+	for _, k := range judge(t, paths...).Kernels {
 		if len(k.Traces) > 0 {
 			return k
 		}
@@ -72,12 +82,8 @@ func TestEvidenceAddsUp(t *testing.T) {
 
 // The 90 % of the GPU time that get a verdict are the longest kernels.
 func TestMattersByTime(t *testing.T) {
-	d, err := (&app{}).judge(t.Context(), []string{"../../fixtures/rocpd/train"}, analysis.Options{Workers: 2, Params: map[string]float64{}})
-	if err != nil {
-		t.Fatal(err)
-	}
 	sum, last := 0.0, int64(1<<62)
-	for _, k := range d.res.Kernels {
+	for _, k := range judge(t, "../../fixtures/rocpd/train").Kernels {
 		if k.Time == nil || k.Time.TotalNs > last {
 			t.Fatalf("%s: time %+v behind %d ns", k.Name, k.Time, last)
 		}
@@ -95,6 +101,10 @@ func TestMattersByTime(t *testing.T) {
 // TestSetReachesEveryOwner: thresholds of rules, wherever they are defined, of
 // analyzers and of the scale, are changed; what nobody has is refused.
 func TestSetReachesEveryOwner(t *testing.T) {
+	known, err := analysis.Params(rules.Analyzer)
+	if err != nil {
+		t.Fatal(err)
+	}
 	for text, ok := range map[string]bool{
 		"vmem_wait.share_pct=7":        true,
 		" vmem_wait.share_pct = 7 ":    true,
@@ -111,11 +121,11 @@ func TestSetReachesEveryOwner(t *testing.T) {
 		"vmem_wait.share_pct=NaN":      false,
 		"vmem_wait.share_pct=+Inf":     false,
 	} {
-		f := diagnoseFlags{set: []string{text}}
-		opts, err := f.options()
+		params := map[string]float64{}
+		err := analysis.Assign(params, text, known)
 		name, _, _ := strings.Cut(text, "=")
-		if (err == nil) != ok || ok && opts.Params[strings.TrimSpace(name)] != 7 {
-			t.Errorf("%q: %v, %v", text, opts.Params, err)
+		if (err == nil) != ok || ok && params[strings.TrimSpace(name)] != 7 {
+			t.Errorf("%q: %v, %v", text, params, err)
 		}
 	}
 }
@@ -124,10 +134,14 @@ func FuzzAssignment(f *testing.F) {
 	for _, s := range []string{"vmem_wait.share_pct=7", "regime.compute_pct=1e9", "=", "a=b=c", "x\x00=1"} {
 		f.Add(s)
 	}
+	known, err := analysis.Params(rules.Analyzer)
+	if err != nil {
+		f.Fatal(err)
+	}
 	f.Fuzz(func(t *testing.T, s string) {
-		f := diagnoseFlags{set: []string{s}}
-		opts, err := f.options()
-		for name, value := range opts.Params {
+		params := map[string]float64{}
+		err := analysis.Assign(params, s, known)
+		for name, value := range params {
 			if err == nil && (name == "" || value != value) {
 				t.Errorf("%q gives %q, %g", s, name, value)
 			}

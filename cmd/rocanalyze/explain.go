@@ -12,6 +12,8 @@ import (
 	"github.com/rocanalyze/rocanalyze/analyzers/stalls"
 	"github.com/rocanalyze/rocanalyze/pkg/report"
 	"github.com/rocanalyze/rocanalyze/pkg/rule"
+
+	"github.com/rocanalyze/rocanalyze/pkg/view"
 )
 
 // topic is one entry of the glossary.
@@ -30,7 +32,7 @@ type explainOutput struct {
 }
 
 func newExplain(a *app) *cobra.Command {
-	f := &common{}
+	var f view.Values
 	cmd := &cobra.Command{
 		Use:   "explain [TOPIC...]",
 		Short: "What a regime, a stall class, a limiter or a counter metric means",
@@ -47,14 +49,11 @@ Exit status:
   rocanalyze explain l2_hit_pct`,
 		RunE: func(_ *cobra.Command, args []string) error { return a.explain(f, args) },
 	}
-	f.register(cmd)
+	f = plain(cmd, listFlags)
 	return cmd
 }
 
-func (a *app) explain(f *common, names []string) error {
-	if err := f.check(); err != nil {
-		return err
-	}
+func (a *app) explain(f view.Values, names []string) error {
 	all := topics()
 	var out explainOutput
 	for _, n := range names {
@@ -69,7 +68,7 @@ func (a *app) explain(f *common, names []string) error {
 		out.Topics = all
 		doc = topicList(all)
 	}
-	return a.show(f, view{doc: doc, tables: topicTable(out.Topics), table: "topics", result: out, env: envelope("explain", []string{}, false, nil)})
+	return a.print(f, shown{doc: doc, table: topicTable(out.Topics), result: out, env: envelope("explain", []string{}, false, nil)})
 }
 
 func topicsNamed(all []topic, name string) []topic {
@@ -209,12 +208,12 @@ func topicList(ts []topic) report.Document {
 	return report.Document{Sections: []report.Section{{ID: "topics", Title: "Topics", Items: []report.Item{kv}}}}
 }
 
-func topicTable(ts []topic) report.Document {
+func topicTable(ts []topic) report.Table {
 	t := report.Table{ID: "topics", Columns: []report.Column{
 		{Key: "topic", Title: "topic"}, {Key: "kind", Title: "kind"}, {Key: "text", Title: "text"}, {Key: "what_to_do", Title: "what to do"}, {Key: "source", Title: "source"},
 	}}
 	for _, x := range ts {
 		t.Rows = append(t.Rows, []report.Cell{report.Text(x.Name), report.Text(x.Kind), report.Text(x.Text), report.Text(x.Fix), report.Text(x.Source)})
 	}
-	return report.Document{Sections: []report.Section{{ID: "topics", Items: []report.Item{t}}}}
+	return t
 }

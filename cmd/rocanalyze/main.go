@@ -10,7 +10,7 @@ import (
 	"runtime/debug"
 	"syscall"
 
-	views "github.com/rocanalyze/rocanalyze/pkg/view"
+	"github.com/rocanalyze/rocanalyze/pkg/view"
 )
 
 // Exit statuses of every command.
@@ -61,7 +61,7 @@ func status(stderr io.Writer, err error) int {
 	}
 	fmt.Fprintf(stderr, "rocanalyze: %s\n", oneLine(message))
 	var s *statusError
-	var nothing views.Nothing
+	var nothing view.Nothing
 	switch {
 	case errors.As(err, &s):
 		return s.status

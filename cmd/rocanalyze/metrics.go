@@ -4,10 +4,12 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/rocanalyze/rocanalyze/analyzers/counters"
+
+	"github.com/rocanalyze/rocanalyze/pkg/view"
 )
 
 func newMetrics(a *app) *cobra.Command {
-	f := &common{}
+	var f view.Values
 	cmd := &cobra.Command{
 		Use:   "metrics [ID]",
 		Short: "The catalogue of metrics, with their formulas and sources",
@@ -24,10 +26,7 @@ Exit status:
 		Args: cobra.MaximumNArgs(1),
 		RunE: func(_ *cobra.Command, args []string) error { return a.metrics(f, args) },
 	}
-	fl := cmd.Flags()
-	fl.StringVar(&f.format, "format", "text", "output `format`: text, json, csv or markdown")
-	fl.StringVarP(&f.output, "output", "o", "", "write to `file` instead of standard output")
-	fl.StringVar(&f.color, "color", "auto", "colour: auto, always or never")
+	f = plain(cmd, fileFlags)
 	return cmd
 }
 
@@ -36,10 +35,7 @@ type metricsOutput struct {
 	Metrics []counters.Metric `json:"metrics"`
 }
 
-func (a *app) metrics(f *common, args []string) error {
-	if err := f.check(); err != nil {
-		return err
-	}
+func (a *app) metrics(f view.Values, args []string) error {
 	all := counters.Catalogue()
 	if len(args) == 1 {
 		m, err := counters.FindMetric(args[0])
@@ -48,9 +44,9 @@ func (a *app) metrics(f *common, args []string) error {
 		}
 		all = []counters.Metric{m}
 	}
-	return a.show(f, view{
-		doc: counters.CatalogueSections(all), tables: counters.CatalogueTable(all), table: counters.TableID,
+	return a.print(f, shown{
+		doc: counters.CatalogueSections(all), table: counters.CatalogueTable(all),
 		result: metricsOutput{all},
-		env: envelope("metrics", args, false, nil),
+		env:    envelope("metrics", args, false, nil),
 	})
 }

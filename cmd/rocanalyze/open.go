@@ -5,7 +5,6 @@ import (
 
 	"github.com/rocanalyze/rocanalyze/pkg/ingest"
 	"github.com/rocanalyze/rocanalyze/pkg/trace"
-	views "github.com/rocanalyze/rocanalyze/pkg/view"
 )
 
 // reads are what commands look at; the others look at everything.
@@ -20,6 +19,3 @@ var reads = map[string]ingest.Part{
 func open(ctx context.Context, command string, paths []string) (*trace.Trace, error) {
 	return ingest.Open(ctx, paths, ingest.Options{Only: reads[command]})
 }
-
-// kernelNames lists the first kernels of a trace.
-func kernelNames(t *trace.Trace) string { return (&views.Input{Trace: t}).FirstKernels() }

@@ -11,17 +11,12 @@ import (
 	"github.com/rocanalyze/rocanalyze/pkg/ingest"
 	"github.com/rocanalyze/rocanalyze/pkg/ingest/rocpd"
 	"github.com/rocanalyze/rocanalyze/pkg/report"
+
+	"github.com/rocanalyze/rocanalyze/pkg/view"
 )
 
-type queryFlags struct {
-	format, output string
-	top            int
-	quiet          bool
-	color          string
-}
-
 func newQuery(a *app) *cobra.Command {
-	f := &queryFlags{}
+	var f view.Values
 	cmd := &cobra.Command{
 		Use:   "query DATABASE SQL",
 		Short: "Run read-only SQL on a rocpd database of any schema",
@@ -54,12 +49,7 @@ Exit status:
 		},
 		RunE: func(cmd *cobra.Command, args []string) error { return a.query(cmd.Context(), f, args[0], args[1]) },
 	}
-	fl := cmd.Flags()
-	fl.StringVar(&f.format, "format", "text", "output `format`: text, json, csv or markdown")
-	fl.StringVarP(&f.output, "output", "o", "", "write to `file` instead of standard output")
-	fl.IntVar(&f.top, "top", 1000, "`rows` read; 0 reads all")
-	fl.BoolVarP(&f.quiet, "quiet", "q", false, "no warnings on standard error")
-	fl.StringVar(&f.color, "color", "auto", "colour: auto, always or never")
+	f = plain(cmd, append([]string{"quiet"}, fileFlags...), view.Flag{Name: "top", Default: 1000, Usage: "`rows` read; 0 reads all"})
 	return cmd
 }
 
@@ -71,14 +61,14 @@ type queryOutput struct {
 	More    bool             `json:"more_rows"`
 }
 
-func (a *app) query(ctx context.Context, f *queryFlags, path, sql string) error {
-	c := &common{format: f.format, output: f.output, top: f.top, quiet: f.quiet, color: f.color}
-	if err := c.check(); err != nil {
+func (a *app) query(ctx context.Context, f view.Values, path, sql string) error {
+	top := f.Int("top")
+	if err := f.Check(nil); err != nil {
 		return err
 	}
 	busy := a.busy("querying " + path)
 	defer busy.stop()
-	res, err := ingest.Query(ctx, path, sql, f.top)
+	res, err := ingest.Query(ctx, path, sql, top)
 	if err != nil {
 		return err
 	}
@@ -87,13 +77,13 @@ func (a *app) query(ctx context.Context, f *queryFlags, path, sql string) error 
 		return errors.New("the query gives no columns: give a SELECT")
 	}
 	names := uniqueNames(res.Columns)
-	doc := report.Document{Sections: []report.Section{{ID: "query", Items: []report.Item{queryTable(names, res)}}}}
-	err = a.show(c, view{doc: doc, tables: doc, table: "query", result: queryJSON(names, res), env: envelope("query", []string{path}, false, nil)})
-	if err != nil {
+	t := queryTable(names, res)
+	doc := report.Document{Sections: []report.Section{{ID: "query", Items: []report.Item{t}}}}
+	if err := a.print(f, shown{doc: doc, table: t, result: queryJSON(names, res), env: envelope("query", []string{path}, false, nil)}); err != nil {
 		return err
 	}
-	if res.More {
-		a.warn(c, []string{fmt.Sprintf("warning: only the first %d rows were read: --top 0 reads all", f.top)})
+	if res.More && !f.Is("quiet") {
+		a.warn([]string{fmt.Sprintf("warning: only the first %d rows were read: --top 0 reads all", top)})
 	}
 	return nil
 }

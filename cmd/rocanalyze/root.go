@@ -10,6 +10,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/rocanalyze/rocanalyze/analyzers"
+	"github.com/rocanalyze/rocanalyze/analyzers/rules"
 	"github.com/rocanalyze/rocanalyze/pkg/report"
 	"github.com/rocanalyze/rocanalyze/pkg/trace"
 )
@@ -27,7 +28,6 @@ type app struct {
 }
 
 func newRoot(a *app) *cobra.Command {
-	f := &diagnoseFlags{}
 	root := &cobra.Command{
 		Use:   "rocanalyze [PATH...]",
 		Short: "What bounds an AMD GPU kernel, read from the profiler's files",
@@ -41,23 +41,23 @@ kernel, and what to do. 'rocanalyze demo' shows that on a bundled capture.`,
 		SilenceErrors: true,
 		SilenceUsage:  true,
 		Args:          cobra.ArbitraryArgs,
-		RunE: func(cmd *cobra.Command, args []string) error {
-			if len(args) == 0 {
-				return cmd.Help()
-			}
-			if err := mistyped(cmd, args[0]); err != nil {
-				return err
-			}
-			return a.diagnose(cmd.Context(), f, args)
-		},
 	}
-	f.flags(root)
+	start := newRunner(a, &rules.Cmd, root)
+	root.RunE = func(cmd *cobra.Command, args []string) error {
+		if len(args) == 0 {
+			return cmd.Help()
+		}
+		if err := mistyped(cmd, args[0]); err != nil {
+			return err
+		}
+		return start(args).run(cmd.Context())
+	}
 	root.SetFlagErrorFunc(func(cmd *cobra.Command, err error) error {
 		return fmt.Errorf("%w (see '%s --help')", err, cmd.CommandPath())
 	})
 	root.SuggestionsMinimumDistance = 2
 	root.CompletionOptions.HiddenDefaultCmd = true
-	root.AddCommand(newDevices(a), newMetrics(a), newQuery(a), newDiagnose(a), newRules(a), newExplain(a), newDemo(a))
+	root.AddCommand(newDevices(a), newMetrics(a), newQuery(a), newRules(a), newExplain(a), newDemo(a))
 	for _, c := range analyzers.Commands() {
 		root.AddCommand(newCommand(a, c))
 	}
@@ -77,6 +77,13 @@ func mistyped(root *cobra.Command, arg string) error {
 
 // formats are those of every command.
 var formats = []string{"text", "json", "csv", "markdown"}
+
+// warn prints remarks, one a line.
+func (a *app) warn(notes []string) {
+	for _, n := range notes {
+		fmt.Fprintf(a.stderr, "rocanalyze: %s\n", oneLine(n))
+	}
+}
 
 // notesOf lists a trace's remarks as lines; info ones only when asked for.
 func notesOf(t *trace.Trace, all bool) []string {

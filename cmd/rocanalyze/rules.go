@@ -17,6 +17,8 @@ import (
 	"github.com/rocanalyze/rocanalyze/pkg/analysis"
 	"github.com/rocanalyze/rocanalyze/pkg/report"
 	"github.com/rocanalyze/rocanalyze/pkg/rule"
+
+	"github.com/rocanalyze/rocanalyze/pkg/view"
 )
 
 // ruleOutput is the machine output of one rule.
@@ -56,7 +58,7 @@ type rulesOutput struct {
 }
 
 func newRules(a *app) *cobra.Command {
-	f := &common{}
+	var f view.Values
 	cmd := &cobra.Command{
 		Use:   "rules [ID...]",
 		Short: "The rules behind the findings: when they fire, thresholds, fixes, sources",
@@ -76,14 +78,11 @@ Exit status:
   rocanalyze rules --format json | jq -r '.rules[].parameters[].set'`,
 		RunE: func(_ *cobra.Command, args []string) error { return a.rules(f, args) },
 	}
-	f.register(cmd)
+	f = plain(cmd, listFlags)
 	return cmd
 }
 
-func (a *app) rules(f *common, ids []string) error {
-	if err := f.check(); err != nil {
-		return err
-	}
+func (a *app) rules(f view.Values, ids []string) error {
 	out := rulesOutput{
 		Rules: []ruleOutput{}, Verdict: paramOutputs(regime.Analyzer.Name, regime.Analyzer.Params), Gates: paramOutputs(trust.Analyzer.Name, trust.Analyzer.Params),
 		Others: slices.Concat(paramOutputs(rule.ScaleName, rule.ScaleParams()), paramOutputs(rules.Analyzer.Name, rules.Analyzer.Params), paramOutputs(l2.Analyzer.Name, l2.Analyzer.Params)),
@@ -101,7 +100,7 @@ func (a *app) rules(f *common, ids []string) error {
 		out.Rules = all
 		doc = rulesTable(out)
 	}
-	return a.show(f, view{doc: doc, tables: wideRules(out), table: "rules", result: out, env: envelope("rules", []string{}, false, nil)})
+	return a.print(f, shown{doc: doc, table: wideRules(out), result: out, env: envelope("rules", []string{}, false, nil)})
 }
 
 // ruleOutputs are the rules of all analyzers: those of diagnose first, gates
@@ -210,7 +209,7 @@ func rulesTable(out rulesOutput) report.Document {
 }
 
 // wideRules has a column for everything.
-func wideRules(out rulesOutput) report.Document {
+func wideRules(out rulesOutput) report.Table {
 	t := report.Table{ID: "rules"}
 	for _, key := range []string{"id", "kind", "needs", "title", "fires", "parameters", "fix", "source"} {
 		t.Columns = append(t.Columns, report.Column{Key: key, Title: key})
@@ -226,7 +225,7 @@ func wideRules(out rulesOutput) report.Document {
 		}
 		t.Rows = append(t.Rows, row)
 	}
-	return report.Document{Sections: []report.Section{{ID: "rules", Items: []report.Item{t}}}}
+	return t
 }
 
 func thresholds(params []paramOutput) report.KeyValues {

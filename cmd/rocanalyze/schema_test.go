@@ -27,7 +27,7 @@ const schemaDir = "../../schema"
 // outputs are the machine outputs of all commands by name.
 func outputs() map[string]any {
 	out := map[string]any{
-		"diagnose": diagnoseOutput{}, "devices": deviceOutput{}, "metrics": metricsOutput{},
+		"devices": deviceOutput{}, "metrics": metricsOutput{},
 		"query": queryOutput{}, "rules": rulesOutput{}, "explain": explainOutput{},
 	}
 	for _, c := range analyzers.Commands() {
@@ -140,7 +140,14 @@ func TestOutputsFollowSchemas(t *testing.T) {
 func fixtureCommands(t *testing.T) [][]string {
 	t.Helper()
 	out := [][]string{
-		{"devices"}, {"devices", "gfx950"}, {"metrics"}, {"metrics", "l2_hit_pct"}, {"rules"}, {"explain"}, {"explain", "latency", "loops"}, {"demo"},
+		{"devices"},
+		{"devices", "gfx950"},
+		{"metrics"},
+		{"metrics", "l2_hit_pct"},
+		{"rules"},
+		{"explain"},
+		{"explain", "latency", "loops"},
+		{"demo"},
 		{"query", "../../fixtures/rocpd/gemm.db", "SELECT * FROM kernels"},
 		{"occupancy", "--device", "MI300X", "--vgpr", "134", "--workgroup", "256", "--what-if", "vgpr", "--llvm-rule"},
 		{"roofline", "--gemm", "4096,4096,4096", "--dtype", "bf16", "--device", "MI355X"},
@@ -151,11 +158,8 @@ func fixtureCommands(t *testing.T) [][]string {
 			t.Fatal(err)
 		}
 		for _, p := range paths {
-			out = append(out, []string{"diagnose", p})
 			for _, c := range analyzers.Commands() {
-				if c.Name() != "diagnose" {
-					out = append(out, []string{c.Name(), p})
-				}
+				out = append(out, []string{c.Name(), p})
 			}
 		}
 	}

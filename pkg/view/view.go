@@ -9,6 +9,7 @@ import (
 	"fmt"
 	"io"
 	"slices"
+	"strconv"
 	"strings"
 
 	"github.com/rocanalyze/rocanalyze/pkg/analysis"
@@ -154,6 +155,38 @@ type Shown struct {
 	Notes []string
 	// Nothing says why the result tells nothing; "" when it does.
 	Nothing string
+}
+
+// Number puts the numbers that --kernel '#N' takes before the rows of the table
+// of kernels and before the titles of their sections, where there are several.
+func (s *Shown) Number() {
+	if len(s.Rows) < 2 {
+		return
+	}
+	for i := range s.Document.Sections {
+		sec := &s.Document.Sections[i]
+		if n, ok := strings.CutPrefix(sec.ID, "kernel-"); ok {
+			if n, err := strconv.Atoi(n); err == nil {
+				sec.Title = fmt.Sprintf("#%d %s", n+1, sec.Title)
+			}
+		}
+		for j, item := range sec.Items {
+			if t, ok := item.(report.Table); ok && t.ID == "kernels" && t.Columns[0].Key != "rank" && len(t.Rows) <= len(s.Rows) {
+				sec.Items[j] = ranked(t)
+			}
+		}
+	}
+}
+
+// ranked is a table with the numbers of its rows in front.
+func ranked(t report.Table) report.Table {
+	t.Columns = append([]report.Column{{Key: "rank", Title: "#", Align: report.AlignRight}}, t.Columns...)
+	rows := t.Rows
+	t.Rows = make([][]report.Cell, len(rows))
+	for i, row := range rows {
+		t.Rows[i] = append([]report.Cell{report.Int(i + 1)}, row...)
+	}
+	return t
 }
 
 // Nothing is the error of inputs that are readable and hold nothing to tell.
