@@ -1,0 +1,44 @@
+package analyzers_test
+
+import (
+	"context"
+	"fmt"
+	"log"
+
+	"github.com/rocanalyze/rocanalyze/analyzers/rules"
+	"github.com/rocanalyze/rocanalyze/pkg/analysis"
+	"github.com/rocanalyze/rocanalyze/pkg/finding"
+	"github.com/rocanalyze/rocanalyze/pkg/ingest"
+)
+
+// Anything that a profiler left is opened, judged, and said in words. What the
+// inputs do not tell is part of the result: an inconclusive verdict names what
+// is missing, Outcome.Skipped what to capture; errors are of inputs that cannot
+// be read.
+func Example() {
+	ctx := context.Background()
+	t, err := ingest.Open(ctx, []string{"../fixtures/att/judged/uneven"}, ingest.Options{Kernels: true, Counters: true})
+	if err != nil {
+		log.Fatal(err)
+	}
+	out, err := analysis.Run(ctx, t, analysis.Options{}, rules.Analyzer)
+	if err != nil {
+		log.Fatal(err)
+	}
+	for _, k := range rules.Analyzer.Of(out).Kernels {
+		fmt.Printf("%s: %s, confidence %s\n", k.Name, k.Verdict, k.Confidence)
+		for _, f := range k.Findings {
+			if f.Severity >= finding.High {
+				fmt.Printf("%s: %s: %s. %s\n", f.Severity, f.ID, f.Text, f.Fix)
+			}
+		}
+	}
+	for _, s := range out.Skipped {
+		fmt.Printf("%s needs %s\n", s.Analyzer, s.Lacks)
+	}
+	// Output:
+	// uneven_phases: latency-bound: the busiest resource (instruction issue) is at 21 %, waves wait 77 % of their time, most for barriers (61 % of it), confidence medium
+	// high: barrier: 42.0 % of wave cycles; 100 % of that at s_barrier. fewer barriers per iteration (two LDS buffers need one), issue the next phase's loads before the barrier, give all waves equal work
+	// counters needs hardware counters
+	// l2 needs hardware counters
+}
