@@ -17,7 +17,7 @@ import (
 // be read.
 func Example() {
 	ctx := context.Background()
-	t, err := ingest.Open(ctx, []string{"../fixtures/att/judged/uneven"}, ingest.Options{Kernels: true, Counters: true})
+	t, err := ingest.Open(ctx, []string{"../fixtures/att/judged/uneven"}, ingest.Options{})
 	if err != nil {
 		log.Fatal(err)
 	}
