@@ -21,6 +21,7 @@ func Example() {
 	if err != nil {
 		log.Fatal(err)
 	}
+	defer func() { _ = t.Close() }()
 	out, err := analysis.Run(ctx, t, analysis.Options{}, rules.Analyzer)
 	if err != nil {
 		log.Fatal(err)

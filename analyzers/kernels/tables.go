@@ -9,28 +9,15 @@ const TableID = "kernels"
 
 // CSV lays a result out as one table, with every figure of every row.
 func CSV(r *Result, v View) report.Table {
-	t := report.Table{ID: TableID}
-	for _, f := range fields() {
-		t.Columns = append(t.Columns, report.Column{Key: f.key, Title: f.key})
+	all := r.Rows()
+	if v.Top > 0 && len(all) > v.Top {
+		all = all[:v.Top]
 	}
-	rows := r.Rows()
-	if v.Top > 0 && len(rows) > v.Top {
-		rows = rows[:v.Top]
+	rows := make([]*Row, len(all))
+	for i := range all {
+		rows[i] = &all[i]
 	}
-	for i := range rows {
-		cells := make([]report.Cell, 0, len(t.Columns))
-		for _, f := range fields() {
-			cells = append(cells, f.cell(&rows[i]))
-		}
-		t.Rows = append(t.Rows, cells)
-	}
-	return t
-}
-
-// field is one column of the machine-readable table.
-type field struct {
-	key  string
-	cell func(*Row) report.Cell
+	return fields().Table(TableID, rows)
 }
 
 // number is a cell with a plain figure; an absent one is empty.
@@ -78,31 +65,32 @@ func registerField(f func(*Registers) *int64) func(*Row) report.Cell {
 }
 
 // fields are the columns. Those of a shape are filled where a row has one.
-func fields() []field {
-	return []field{
-		{"name", func(r *Row) report.Cell { return report.Text(r.Name) }},
-		{"runtime", kernelField(func(r *Row) int { return map[bool]int{true: 1}[r.Runtime] })},
-		{"calls", func(r *Row) report.Cell { return report.Int(r.Calls) }},
-		{"total_ns", func(r *Row) report.Cell { return report.Int(r.TotalNs) }},
-		{"share_pct", func(r *Row) report.Cell { return report.Pct(r.SharePct) }},
-		{"mean_ns", func(r *Row) report.Cell { return number(&r.MeanNs) }},
-		{"median_ns", func(r *Row) report.Cell { return number(r.MedianNs) }},
-		{"p95_ns", func(r *Row) report.Cell { return number(r.P95Ns) }},
-		{"min_ns", func(r *Row) report.Cell { return number(r.MinNs) }},
-		{"max_ns", func(r *Row) report.Cell { return number(r.MaxNs) }},
-		{"std_dev_ns", func(r *Row) report.Cell { return number(r.StdDevNs) }},
-		{"cv_pct", func(r *Row) report.Cell { return number(r.CVPct) }},
-		{"max_speedup", func(r *Row) report.Cell { return number(r.MaxSpeedup) }},
-		{"kernels", func(r *Row) report.Cell { return count0(r.Kernels) }},
-		{"shapes", kernelField(func(r *Row) int { return len(r.Shapes) })},
-		{"gpus", func(r *Row) report.Cell { return report.Int(len(r.Agents)) }},
-		{"grid", shapeField(func(s *Shape) report.Cell { return report.Text(extents(s.Grid)) })},
-		{"workgroup", shapeField(func(s *Shape) report.Cell { return report.Text(extents(s.Workgroup)) })},
-		{"workgroups", shapeField(func(s *Shape) report.Cell { return number(s.Workgroups) })},
-		{"lds_bytes", shapeField(func(s *Shape) report.Cell { return number(s.LDSBytes) })},
-		{"arch_vgpr_count", registerField(func(g *Registers) *int64 { return g.VGPRs })},
-		{"accum_vgpr_count", registerField(func(g *Registers) *int64 { return g.Accum })},
-		{"sgpr_count", registerField(func(g *Registers) *int64 { return g.SGPRs })},
-		{"static_lds_bytes", registerField(func(g *Registers) *int64 { return g.StaticLDS })},
+func fields() report.Columns[*Row] {
+	col := func(key string, cell func(*Row) report.Cell) report.ColumnOf[*Row] { return report.Col(key, key, cell) }
+	return report.Columns[*Row]{
+		col("name", func(r *Row) report.Cell { return report.Text(r.Name) }),
+		col("runtime", kernelField(func(r *Row) int { return map[bool]int{true: 1}[r.Runtime] })),
+		col("calls", func(r *Row) report.Cell { return report.Int(r.Calls) }),
+		col("total_ns", func(r *Row) report.Cell { return report.Int(r.TotalNs) }),
+		col("share_pct", func(r *Row) report.Cell { return report.Pct(r.SharePct) }),
+		col("mean_ns", func(r *Row) report.Cell { return number(&r.MeanNs) }),
+		col("median_ns", func(r *Row) report.Cell { return number(r.MedianNs) }),
+		col("p95_ns", func(r *Row) report.Cell { return number(r.P95Ns) }),
+		col("min_ns", func(r *Row) report.Cell { return number(r.MinNs) }),
+		col("max_ns", func(r *Row) report.Cell { return number(r.MaxNs) }),
+		col("std_dev_ns", func(r *Row) report.Cell { return number(r.StdDevNs) }),
+		col("cv_pct", func(r *Row) report.Cell { return number(r.CVPct) }),
+		col("max_speedup", func(r *Row) report.Cell { return number(r.MaxSpeedup) }),
+		col("kernels", func(r *Row) report.Cell { return count0(r.Kernels) }),
+		col("shapes", kernelField(func(r *Row) int { return len(r.Shapes) })),
+		col("gpus", func(r *Row) report.Cell { return report.Int(len(r.Agents)) }),
+		col("grid", shapeField(func(s *Shape) report.Cell { return report.Text(extents(s.Grid)) })),
+		col("workgroup", shapeField(func(s *Shape) report.Cell { return report.Text(extents(s.Workgroup)) })),
+		col("workgroups", shapeField(func(s *Shape) report.Cell { return number(s.Workgroups) })),
+		col("lds_bytes", shapeField(func(s *Shape) report.Cell { return number(s.LDSBytes) })),
+		col("arch_vgpr_count", registerField(func(g *Registers) *int64 { return g.VGPRs })),
+		col("accum_vgpr_count", registerField(func(g *Registers) *int64 { return g.Accum })),
+		col("sgpr_count", registerField(func(g *Registers) *int64 { return g.SGPRs })),
+		col("static_lds_bytes", registerField(func(g *Registers) *int64 { return g.StaticLDS })),
 	}
 }

@@ -22,66 +22,42 @@ func CSV(r *Result, v View) report.Table {
 	return kernelTable(kernels)
 }
 
-// field is one column of the machine-readable table.
-type field struct {
-	key  string
-	cell func(*Kernel) report.Cell
-}
-
-func text(s string) report.Cell {
-	if s == "" {
-		return report.Absent("")
-	}
-	return report.Text(s)
-}
-
-func optional(p *int) report.Cell {
-	if p == nil {
-		return report.Absent("")
-	}
-	return report.Int(*p)
-}
-
-func positive[N int | int64](n N) report.Cell {
-	if n <= 0 {
-		return report.Absent("")
-	}
-	return report.Int(n)
-}
-
 // fields are the columns, from what identifies a kernel to its launch.
-func fields() []field {
-	return []field{
-		{"kernel", func(k *Kernel) report.Cell { return report.Text(k.Name) }},
-		{"source", func(k *Kernel) report.Cell { return report.Text(k.Source.Kind) }},
-		{"path", func(k *Kernel) report.Cell { return text(k.Source.Path) }},
-		{"row", func(k *Kernel) report.Cell { return positive(k.Source.Row) }},
-		{"arch", func(k *Kernel) report.Cell { return text(k.Arch) }},
-		{"wave_size", func(k *Kernel) report.Cell { return positive(k.WaveSize) }},
-		{"waves_per_simd", wavesCell},
-		{"max_waves_per_simd", func(k *Kernel) report.Cell { return positive(k.MaxWavesPerSIMD) }},
-		{"unit", func(k *Kernel) report.Cell { return text(k.Unit) }},
-		{"workgroups_per_unit", func(k *Kernel) report.Cell { return optional(k.WorkgroupsPerUnit) }},
-		{"limiters", func(k *Kernel) report.Cell { return text(strings.Join(k.Limiters, " ")) }},
-		{"vgprs", func(k *Kernel) report.Cell { return optional(k.Registers.VGPRs) }},
-		{"vgprs_in_descriptor", func(k *Kernel) report.Cell { return optional(k.Registers.Allocated) }},
-		{"agprs", func(k *Kernel) report.Cell { return optional(k.Registers.AGPRs) }},
-		{"sgprs", func(k *Kernel) report.Cell { return optional(k.Registers.SGPRs) }},
-		{"vgpr_spills", func(k *Kernel) report.Cell { return optional(k.Registers.VGPRSpills) }},
-		{"sgpr_spills", func(k *Kernel) report.Cell { return optional(k.Registers.SGPRSpills) }},
-		{"lds_bytes", func(k *Kernel) report.Cell { return optional(k.Registers.LDSBytes) }},
-		{"scratch_bytes_per_lane", func(k *Kernel) report.Cell { return optional(k.Registers.ScratchBytes) }},
-		{"workgroup_size", func(k *Kernel) report.Cell { return positive(k.WorkgroupSize) }},
-		{"workgroups", func(k *Kernel) report.Cell { return launchCell(k, func(l *Launch) int64 { return l.Groups }) }},
-		{"dispatches", func(k *Kernel) report.Cell { return positive(k.dispatches()) }},
-		{"total_ns", func(k *Kernel) report.Cell { return positive(k.timeNs()) }},
-		{"llvm_waves_per_simd", func(k *Kernel) report.Cell {
+func fields() report.Columns[*Kernel] {
+	col := func(key string, cell func(*Kernel) report.Cell) report.ColumnOf[*Kernel] {
+		return report.Col(key, key, cell)
+	}
+	return report.Columns[*Kernel]{
+		col("kernel", func(k *Kernel) report.Cell { return report.Text(k.Name) }),
+		col("source", func(k *Kernel) report.Cell { return report.Text(k.Source.Kind) }),
+		col("path", func(k *Kernel) report.Cell { return report.TextOf(k.Source.Path) }),
+		col("row", func(k *Kernel) report.Cell { return report.Positive(k.Source.Row) }),
+		col("arch", func(k *Kernel) report.Cell { return report.TextOf(k.Arch) }),
+		col("wave_size", func(k *Kernel) report.Cell { return report.Positive(k.WaveSize) }),
+		col("waves_per_simd", wavesCell),
+		col("max_waves_per_simd", func(k *Kernel) report.Cell { return report.Positive(k.MaxWavesPerSIMD) }),
+		col("unit", func(k *Kernel) report.Cell { return report.TextOf(k.Unit) }),
+		col("workgroups_per_unit", func(k *Kernel) report.Cell { return report.IntOf(k.WorkgroupsPerUnit) }),
+		col("limiters", func(k *Kernel) report.Cell { return report.TextOf(strings.Join(k.Limiters, " ")) }),
+		col("vgprs", func(k *Kernel) report.Cell { return report.IntOf(k.Registers.VGPRs) }),
+		col("vgprs_in_descriptor", func(k *Kernel) report.Cell { return report.IntOf(k.Registers.Allocated) }),
+		col("agprs", func(k *Kernel) report.Cell { return report.IntOf(k.Registers.AGPRs) }),
+		col("sgprs", func(k *Kernel) report.Cell { return report.IntOf(k.Registers.SGPRs) }),
+		col("vgpr_spills", func(k *Kernel) report.Cell { return report.IntOf(k.Registers.VGPRSpills) }),
+		col("sgpr_spills", func(k *Kernel) report.Cell { return report.IntOf(k.Registers.SGPRSpills) }),
+		col("lds_bytes", func(k *Kernel) report.Cell { return report.IntOf(k.Registers.LDSBytes) }),
+		col("scratch_bytes_per_lane", func(k *Kernel) report.Cell { return report.IntOf(k.Registers.ScratchBytes) }),
+		col("workgroup_size", func(k *Kernel) report.Cell { return report.Positive(k.WorkgroupSize) }),
+		col("workgroups", func(k *Kernel) report.Cell { return launchCell(k, func(l *Launch) int64 { return l.Groups }) }),
+		col("dispatches", func(k *Kernel) report.Cell { return report.Positive(k.dispatches()) }),
+		col("total_ns", func(k *Kernel) report.Cell { return report.Positive(k.timeNs()) }),
+		col("llvm_waves_per_simd", func(k *Kernel) report.Cell {
 			if k.LLVM == nil {
 				return report.Absent("")
 			}
 			return report.Int(k.LLVM.WavesPerSIMD)
-		}},
-		{"next_step", func(k *Kernel) report.Cell { return text(k.Advice) }},
+		}),
+		col("next_step", func(k *Kernel) report.Cell { return report.TextOf(k.Advice) }),
 	}
 }
 
@@ -89,7 +65,7 @@ func launchCell(k *Kernel, get func(*Launch) int64) report.Cell {
 	if k.Launch == nil {
 		return report.Absent("")
 	}
-	return positive(get(k.Launch))
+	return report.Positive(get(k.Launch))
 }
 
 func (k *Kernel) dispatches() int64 {
@@ -101,18 +77,11 @@ func (k *Kernel) dispatches() int64 {
 }
 
 func kernelTable(kernels []Kernel) report.Table {
-	t := report.Table{ID: TableID}
-	for _, f := range fields() {
-		t.Columns = append(t.Columns, report.Column{Key: f.key, Title: f.key})
-	}
+	rows := make([]*Kernel, len(kernels))
 	for i := range kernels {
-		var row []report.Cell
-		for _, f := range fields() {
-			row = append(row, f.cell(&kernels[i]))
-		}
-		t.Rows = append(t.Rows, row)
+		rows[i] = &kernels[i]
 	}
-	return t
+	return fields().Table(TableID, rows)
 }
 
 func pointTable(kernels []Kernel) report.Table {

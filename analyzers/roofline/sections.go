@@ -133,31 +133,46 @@ func roofSection(r *Result) report.Section {
 	return report.Section{ID: "roofs", Title: "Roofs", Items: []report.Item{t}}
 }
 
-// CSV lays the points out as one table, a row for each level.
-func CSV(r *Result) report.Table {
-	t := report.Table{ID: TableID}
-	for _, key := range []string{
-		"name", "source", "path", "math", "flops", "time_ns", "level", "bytes", "flop_per_byte", "ridge_flop_per_byte",
-		"achieved_gflop_per_s", "attainable_gflop_per_s", "achieved_pct_of_peak", "bound",
-	} {
-		t.Columns = append(t.Columns, report.Column{Key: key, Title: key})
-	}
-	for i := range r.Points {
-		p := &r.Points[i]
-		for _, l := range p.Levels {
-			t.Rows = append(t.Rows, []report.Cell{
-				report.Text(p.Name), report.Text(p.Source), report.Text(p.Path), report.Text(string(p.Math)), number(&p.FLOPs), number(p.TimeNs),
-				report.Text(l.Name), number(&l.Bytes), number(&l.Intensity), number(l.Ridge), number(p.AchievedGFLOPs),
-				number(l.AttainableGFLOPs), number(p.PeakPct), report.Text(p.Bound),
-			})
-		}
-	}
-	return t
+// row is a point at one memory level.
+type row struct {
+	*Point
+	*Level
 }
 
-func number(v *float64) report.Cell {
-	if v == nil {
-		return report.Absent("")
+// columns are those of the CSV.
+func columns() report.Columns[row] {
+	text := func(key string, get func(row) string) report.ColumnOf[row] {
+		return report.Col(key, key, func(r row) report.Cell { return report.Text(get(r)) })
 	}
-	return report.Float(*v, 2)
+	number := func(key string, get func(row) *float64) report.ColumnOf[row] {
+		return report.Col(key, key, func(r row) report.Cell { return report.FloatOf(get(r), 2) })
+	}
+	return report.Columns[row]{
+		text("name", func(r row) string { return r.Point.Name }),
+		text("source", func(r row) string { return r.Source }),
+		text("path", func(r row) string { return r.Path }),
+		text("math", func(r row) string { return string(r.Math) }),
+		number("flops", func(r row) *float64 { return &r.FLOPs }),
+		number("time_ns", func(r row) *float64 { return r.TimeNs }),
+		text("level", func(r row) string { return r.Level.Name }),
+		number("bytes", func(r row) *float64 { return &r.Bytes }),
+		number("flop_per_byte", func(r row) *float64 { return &r.Intensity }),
+		number("ridge_flop_per_byte", func(r row) *float64 { return r.Ridge }),
+		number("achieved_gflop_per_s", func(r row) *float64 { return r.AchievedGFLOPs }),
+		number("attainable_gflop_per_s", func(r row) *float64 { return r.AttainableGFLOPs }),
+		number("achieved_pct_of_peak", func(r row) *float64 { return r.PeakPct }),
+		text("bound", func(r row) string { return r.Bound }),
+	}
+}
+
+// CSV lays the points out as one table, a row for each level.
+func CSV(r *Result) report.Table {
+	var rows []row
+	for i := range r.Points {
+		p := &r.Points[i]
+		for j := range p.Levels {
+			rows = append(rows, row{p, &p.Levels[j]})
+		}
+	}
+	return columns().Table(TableID, rows)
 }

@@ -18,7 +18,7 @@ import (
 // version is the tool's version, schemaVersion that of the JSON output.
 const (
 	version       = "0.1.0"
-	schemaVersion = 1
+	schemaVersion = 2
 )
 
 // app is what a command may touch of the outside.

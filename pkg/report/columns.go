@@ -1,7 +1,5 @@
 package report
 
-import "slices"
-
 // Columns declares the columns of tables whose rows are made of Ts, each with
 // its cell, so that text, CSV and JSON names cannot differ.
 type Columns[T any] []ColumnOf[T]
@@ -26,18 +24,6 @@ func (c Columns[T]) Table(id string, rows []T) Table {
 		t.Rows = append(t.Rows, cells)
 	}
 	return t
-}
-
-// Pick returns the columns of these keys, in their order; unknown keys are left
-// out.
-func (c Columns[T]) Pick(keys ...string) Columns[T] {
-	out := make(Columns[T], 0, len(keys))
-	for _, k := range keys {
-		if i := slices.IndexFunc(c, func(x ColumnOf[T]) bool { return x.Key == k }); i >= 0 {
-			out = append(out, c[i])
-		}
-	}
-	return out
 }
 
 // Col is a column with a key and a title.
