@@ -107,42 +107,80 @@ const maybeBits = 20
 // nil do nothing.
 type counted struct {
 	set *tableSet
-	// events have counters; maybe has the last bits of their numbers, so that
-	// most others are told quickly. rows are the counter rows, one after the other;
-	// nil if they are too many.
-	events map[int64]bool
+	// events have counters, sorted; maybe has the last bits of their numbers, so
+	// that most others are told quickly. rows are the counter rows; nil if they
+	// are too many.
+	events []int64
 	maybe  [1 << maybeBits / 64]uint64
-	rows   []int64
+	rows   *slab
+	marked bool
 	report scanReport // of the counter rows
 	err    error      // why they cannot be read
 	// parts are rows of dispatches, in the order of their parts of the table.
-	parts []*[]int64
+	parts []*slab
 	times *timestamps
 	// done is set when parts is complete.
 	done bool
 }
 
+// slab keeps rows in blocks, so that growing copies nothing.
+type slab struct {
+	full [][]int64
+	last []int64
+}
+
+// blockRows are the rows of a block.
+const blockRows = 1 << 12
+
+func (s *slab) add(row []int64) {
+	if len(s.last)+len(row) > cap(s.last) {
+		s.full = append(s.full, s.last)
+		s.last = make([]int64, 0, blockRows*len(row))
+	}
+	s.last = append(s.last, row...)
+}
+
+// each hands every row of a width on, in order.
+func (s *slab) each(width int, f func(row []int64)) {
+	for _, block := range append(slices.Clip(s.full), s.last) {
+		for ; len(block) > 0; block = block[width:] {
+			f(block[:width])
+		}
+	}
+}
+
 // mark reads which events have counters.
 func (c *counted) mark(ctx context.Context, db *session) {
-	if c == nil || c.events != nil {
+	if c == nil || c.marked {
 		return
 	}
-	c.events = map[int64]bool{}
-	last, many := int64(trace.Absent), false
+	c.marked, c.rows = true, &slab{}
+	last, kept := int64(trace.Absent), 0
 	c.report, c.err = db.scan(ctx, c.set.tables["rocpd_pmc_event"], counterColumns, 1, func() sink {
 		return func(row []int64) {
 			if event := row[pmcEvent]; event != last && event != trace.Absent {
-				c.events[event], last = true, event
+				c.events, last = append(c.events, event), event
 				c.maybe[event>>6&(int64(len(c.maybe))-1)] |= 1 << (event & 63)
 			}
-			if many = many || len(c.rows) >= maxKeptRows*len(row); !many {
-				c.rows = append(c.rows, row...)
+			if kept++; kept <= maxKeptRows {
+				c.rows.add(row)
 			}
 		}
 	})
-	if many {
+	if kept > maxKeptRows {
 		c.rows = nil
 	}
+	slices.Sort(c.events)
+	c.events = slices.Compact(c.events)
+}
+
+// has reports whether an event has counters.
+func (c *counted) has(event int64) bool {
+	if c.maybe[event>>6&(int64(len(c.maybe))-1)]&(1<<(event&63)) == 0 {
+		return false
+	}
+	_, ok := slices.BinarySearch(c.events, event)
+	return ok
 }
 
 // beside has a sink's rows looked at as well.
@@ -150,11 +188,11 @@ func (c *counted) beside(to sink) sink {
 	if c == nil || c.done {
 		return to
 	}
-	part := new([]int64)
+	part := &slab{}
 	c.parts = append(c.parts, part)
 	return func(row []int64) {
-		if event := row[colEvent]; c.maybe[event>>6&(int64(len(c.maybe))-1)]&(1<<(event&63)) != 0 && c.events[event] {
-			*part = append(*part, row...)
+		if c.has(row[colEvent]) {
+			part.add(row)
 		}
 		to(row)
 	}
@@ -176,8 +214,10 @@ type counterFold struct {
 	counted map[int64]*trace.CounterDispatch
 	// seen counts the values of a counter in a dispatch.
 	seen map[[2]int64]int
-	// piece holds rows of one event that stand together.
+	// piece holds rows of one event that stand together, inPiece how many of
+	// each counter.
 	piece   []counterRow
+	inPiece map[int64]int
 	event   int64
 	row     int64
 	spm     int64 // rows of a streaming monitor
@@ -193,7 +233,7 @@ type counterRow struct {
 // Fold reads the counter rows, and the dispatches unless that was done; see
 // trace.CounterSource. It uses one worker.
 func (c *Counters) Fold(ctx context.Context, _ int, newFolder func() trace.CounterFolder) (trace.CounterReport, error) {
-	f := &counterFold{c: c, folder: newFolder(), counted: map[int64]*trace.CounterDispatch{}, seen: map[[2]int64]int{}, event: trace.Absent}
+	f := &counterFold{c: c, folder: newFolder(), inPiece: map[int64]int{}, event: trace.Absent}
 	f.rep.File, f.rep.GUID = c.src.db.f.Shown, c.run.GUID
 	found := c.src.counted
 	if found.set.tables["rocpd_pmc_event"] == nil {
@@ -210,7 +250,9 @@ func (c *Counters) Fold(ctx context.Context, _ int, newFolder func() trace.Count
 	if found.err != nil {
 		return f.rep, fmt.Errorf("its counters: %w", found.err)
 	}
+	f.counted = make(map[int64]*trace.CounterDispatch, len(found.events))
 	f.dispatches(found)
+	f.seen = make(map[[2]int64]int, min(found.report.rows, maxKeptRows))
 	if err := f.values(ctx, found); err != nil {
 		return f.rep, err
 	}
@@ -225,11 +267,8 @@ func (c *Counters) Fold(ctx context.Context, _ int, newFolder func() trace.Count
 
 // values takes in the counter rows.
 func (f *counterFold) values(ctx context.Context, found *counted) error {
-	width := len(counterColumns)
-	if found.rows != nil || found.report.rows == 0 {
-		for i := 0; i < len(found.rows); i += width {
-			f.addRow(found.rows[i : i+width])
-		}
+	if found.rows != nil {
+		found.rows.each(len(counterColumns), f.addRow)
 		return nil
 	}
 	return f.c.src.db.with(func(s *session) error {
@@ -265,12 +304,11 @@ func (f *counterFold) dispatches(found *counted) {
 		}
 		f.counted[row[colEvent]] = out
 	}), found.times)
-	width := len(dispatchColumns)
 	for _, part := range found.parts {
-		for rows := *part; len(rows) > 0; rows = rows[width:] {
-			row = rows[:width]
-			convert(row)
-		}
+		part.each(len(dispatchColumns), func(r []int64) {
+			row = r
+			convert(r)
+		})
 	}
 }
 
@@ -322,15 +360,15 @@ func (f *counterFold) flush() {
 	if len(f.piece) == 0 || d == nil {
 		return
 	}
-	rows := map[int64]int{}
+	clear(f.inPiece)
 	for _, r := range f.piece {
-		rows[r.counter]++
+		f.inPiece[r.counter]++
 	}
 	d.Order, d.Values = f.row, d.Values[:0]
 	for _, r := range f.piece {
 		key := [2]int64{f.event, r.counter}
 		instance := trace.AllInstances
-		if rows[r.counter] > 1 || f.seen[key] > 0 {
+		if f.inPiece[r.counter] > 1 || f.seen[key] > 0 {
 			instance = f.seen[key]
 		}
 		f.seen[key]++
