@@ -93,9 +93,13 @@ func Spell(name string, archs []string) string {
 // that order; all do when it is nil. It is nil when no pass unlocks any.
 func Plan(absent []Absence, known map[string]Value, wanted []string) *NextPass {
 	var candidates []Absence
-	for _, m := range Catalogue() {
-		if v := known[m.ID]; v.ForExact != nil {
-			absent = append(absent[:len(absent):len(absent)], Absence{ID: m.ID, Counters: v.ForExact})
+	ids := wanted
+	if ids == nil {
+		ids = metricIDs()
+	}
+	for _, id := range ids {
+		if v := known[id]; v.ForExact != nil {
+			absent = append(absent[:len(absent):len(absent)], Absence{ID: id, Counters: v.ForExact})
 		}
 	}
 	for _, a := range absent {
@@ -130,6 +134,15 @@ func Plan(absent []Absence, known map[string]Value, wanted []string) *NextPass {
 	slices.SortStableFunc(pass.Counters, func(a, b string) int { return cmp.Compare(block(a), block(b)) })
 	pass.Command = Command(pass.Counters)
 	return pass
+}
+
+// metricIDs are the ids of all metrics, in the order of the catalogue.
+func metricIDs() []string {
+	var out []string
+	for _, m := range Catalogue() {
+		out = append(out, m.ID)
+	}
+	return out
 }
 
 // Command takes counters in one pass.

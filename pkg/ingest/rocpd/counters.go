@@ -127,6 +127,7 @@ type counted struct {
 type slab struct {
 	full [][]int64
 	last []int64
+	rows int
 }
 
 // blockRows are the rows of a block.
@@ -138,6 +139,7 @@ func (s *slab) add(row []int64) {
 		s.last = make([]int64, 0, blockRows*len(row))
 	}
 	s.last = append(s.last, row...)
+	s.rows++
 }
 
 // each hands every row of a width on, in order.
@@ -285,16 +287,28 @@ func (f *counterFold) dispatches(found *counted) {
 		kernels[k.ID] = k.Name
 	}
 	replays := map[int64]int{}
+	agents := map[int64]string{}
+	rows := 0
+	for _, part := range found.parts {
+		rows += part.rows
+	}
+	all := make([]trace.CounterDispatch, 0, rows)
 	var row []int64
 	convert := f.c.src.sink(dispatchFunc(func(d *trace.Dispatch) {
 		name, ok := kernels[d.Kernel]
 		if !ok {
 			name = UnknownKernel(d.Kernel)
 		}
-		out := &trace.CounterDispatch{
-			Pass: f.c.pass, Process: f.c.process, Agent: agentLabel(d.Agent), Kernel: name, Grid: product(d.Grid), Workgroup: product(d.Workgroup),
-			LDSBytes: max(d.LDSBytes, -1), ID: max(row[colID], -1), XCC: trace.AllInstances, Replay: int(d.Replay),
+		agent, ok := agents[d.Agent]
+		if !ok {
+			agent = agentLabel(d.Agent)
+			agents[d.Agent] = agent
 		}
+		all = append(all, trace.CounterDispatch{
+			Pass: f.c.pass, Process: f.c.process, Agent: agent, Kernel: name, Grid: product(d.Grid), Workgroup: product(d.Workgroup),
+			LDSBytes: max(d.LDSBytes, -1), ID: max(row[colID], -1), XCC: trace.AllInstances, Replay: int(d.Replay),
+		})
+		out := &all[len(all)-1]
 		if d.Start > 0 && d.End > 0 {
 			out.StartNs, out.EndNs = d.Start, d.End
 		}
