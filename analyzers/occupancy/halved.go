@@ -12,7 +12,7 @@ import (
 // halved decides once per capture and architecture how its register counts are
 // to be read, from all of its launches.
 func (b *builder) halved(t *trace.LaunchTable, a gpu.Arch) gpu.Halved {
-	return b.decide(t.Path, a, t.Rows, countsOf(t.Launches))
+	return b.decide(t.Path, a, t.Rows, func() []gpu.Counts { return countsOf(t.Launches) })
 }
 
 // halvedTraced decides for the capture that a traced kernel's row is from, with
@@ -23,15 +23,17 @@ func (b *builder) halvedTraced(tt *trace.ThreadTrace, l *trace.Launch, a gpu.Arc
 		if t.Path != l.Origin.File {
 			continue
 		}
-		counts := countsOf(t.Launches)
-		for i := range counts {
-			if c := &counts[i]; c.Kernel == own.Kernel && c.VGPR == own.VGPR && c.Accum == own.Accum {
-				c.CodeVGPRs = named
+		return b.decide(t.Path, a, t.Rows, func() []gpu.Counts {
+			counts := countsOf(t.Launches)
+			for i := range counts {
+				if c := &counts[i]; c.Kernel == own.Kernel && c.VGPR == own.VGPR && c.Accum == own.Accum {
+					c.CodeVGPRs = named
+				}
 			}
-		}
-		return b.decide(t.Path, a, t.Rows, counts)
+			return counts
+		})
 	}
-	return b.decide(l.Origin.File, a, 1, []gpu.Counts{own})
+	return b.decide(l.Origin.File, a, 1, func() []gpu.Counts { return []gpu.Counts{own} })
 }
 
 func countsOf(ls []trace.LaunchSum) []gpu.Counts {
@@ -45,12 +47,12 @@ func countsOf(ls []trace.LaunchSum) []gpu.Counts {
 	return out
 }
 
-func (b *builder) decide(path string, a gpu.Arch, dispatches int64, counts []gpu.Counts) gpu.Halved {
+func (b *builder) decide(path string, a gpu.Arch, dispatches int64, counts func() []gpu.Counts) gpu.Halved {
 	key := decision{path, a.Name}
 	if at, ok := b.decided[key]; ok {
 		return b.res.Captures[at].Halved
 	}
-	h := gpu.DetectHalved(a, counts)
+	h := gpu.DetectHalved(a, counts())
 	// Equal rows were summed before: what is counted are different launches.
 	h.Why = strings.ReplaceAll(h.Why, " rows", " different launches")
 	b.decided[key] = len(b.res.Captures)

@@ -101,7 +101,7 @@ func TestFlaggedFiguresAreNoFacts(t *testing.T) {
 }
 
 func TestKernelsJoin(t *testing.T) {
-	j := &joiner{}
+	j := &joiner{named: map[string][]int{}}
 	a := j.kernel(capture.NamesOf("", "scale"), Shape{Workgroup: 256, Grid: 1024})
 	if b := j.kernel(capture.NamesOf("_Z5scalev", "scale"), Shape{}); a != b || a.Symbol != "_Z5scalev" {
 		t.Errorf("one kernel is kept apart: %+v, %+v", a, b)

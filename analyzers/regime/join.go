@@ -17,6 +17,8 @@ import (
 type joiner struct {
 	p       *analysis.Pass
 	kernels []*Kernel
+	// named are indices of kernels by capture.Names.Keys.
+	named map[string][]int
 }
 
 // kernel returns the joined kernel of a name and shape: the same kernel by its
@@ -26,22 +28,39 @@ func (j *joiner) kernel(names capture.Names, s Shape) *Kernel {
 		k.Shape.Take(s)
 		if k.Symbol == "" {
 			k.Symbol, k.Names.Symbol, k.Names.Demangled = names.Symbol, names.Symbol, names.Demangled
+			j.index(slices.Index(j.kernels, k))
 		}
 		return k
 	}
 	k := &Kernel{Name: names.Shown(), Symbol: names.Symbol, Names: names, Shape: s}
 	j.kernels = append(j.kernels, k)
+	j.index(len(j.kernels) - 1)
 	return k
+}
+
+// index makes a kernel known by its names.
+func (j *joiner) index(i int) {
+	for _, key := range j.kernels[i].Names.Keys() {
+		if !slices.Contains(j.named[key], i) {
+			j.named[key] = append(j.named[key], i)
+		}
+	}
 }
 
 // find is kernel without making one; nil when there is none.
 func (j *joiner) find(names capture.Names, s Shape) *Kernel {
-	for _, k := range j.kernels {
-		if k.Names.Same(names) && k.Shape.Fits(s) {
-			return k
+	first := len(j.kernels)
+	for _, key := range names.Keys() {
+		for _, i := range j.named[key] {
+			if k := j.kernels[i]; i < first && k.Names.Same(names) && k.Shape.Fits(s) {
+				first = i
+			}
 		}
 	}
-	return nil
+	if first == len(j.kernels) {
+		return nil
+	}
+	return j.kernels[first]
 }
 
 // threadTraces adds every kernel of every thread trace.

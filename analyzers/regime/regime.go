@@ -64,7 +64,7 @@ var Analyzer = analysis.New(analysis.Analyzer{
 }, run)
 
 func run(p *analysis.Pass) (*Result, error) {
-	j := &joiner{p: p}
+	j := &joiner{p: p, named: map[string][]int{}}
 	j.threadTraces()
 	j.counterRuns()
 	if err := j.runs(); err != nil {

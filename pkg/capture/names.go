@@ -57,6 +57,16 @@ func (n Names) All() []string {
 	return out
 }
 
+// Keys are what the names of one kernel have in common, however sources spell
+// them: names that are Same share a key.
+func (n Names) Keys() []string {
+	keys := n.All()
+	for i, s := range keys {
+		keys[i] = spaceless(s)
+	}
+	return keys
+}
+
 // Same reports whether two sources speak of one kernel: by symbol where both
 // are mangled, for display names may be cut short or lack parameters, else by
 // any name. Demanglers differ in their spaces.

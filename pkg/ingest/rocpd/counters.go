@@ -5,7 +5,6 @@ import (
 	"database/sql"
 	"errors"
 	"fmt"
-	"maps"
 	"math"
 	"slices"
 	"strconv"
@@ -396,7 +395,7 @@ func (f *counterFold) flush() {
 // finish says what was left out.
 func (f *counterFold) finish() {
 	f.rep.Bad = f.unnamed
-	f.rep.Empty = !slices.ContainsFunc(slices.Collect(maps.Values(f.counted)), func(d *trace.CounterDispatch) bool { return d != nil })
+	f.rep.Empty = len(f.counted) == 0
 	for _, n := range []struct {
 		count int64
 		level trace.Level
