@@ -749,31 +749,12 @@ func findingSection(id string, findings []finding.Finding, v View) []report.Sect
 		if f.Severity == finding.Info && v.By != BySummary && !v.Verbose {
 			continue
 		}
-		if !f.Gate {
-			notes.Items = append(notes.Items, report.Note{Severity: report.Severity(f.Severity.String()), Text: f.Line()})
-			continue
-		}
-		text := f.ID + ": " + f.Text
-		if f.Fix != "" {
-			text += ". " + strings.ToUpper(f.Fix[:1]) + f.Fix[1:] + "."
-		}
-		notes.Items = append(notes.Items, report.Note{Severity: severity(f.Severity), Text: text})
+		notes.Items = append(notes.Items, report.Note{Severity: report.Severity(f.Severity.String()), Text: f.Line()})
 	}
 	if len(notes.Items) == 0 {
 		return nil
 	}
 	return []report.Section{{ID: id, Title: "Findings", Items: []report.Item{notes}}}
-}
-
-func severity(s finding.Severity) report.Severity {
-	switch s {
-	case finding.Blocker, finding.High:
-		return report.SeverityError
-	case finding.Medium, finding.Low:
-		return report.SeverityWarning
-	default:
-		return report.SeverityInfo
-	}
 }
 
 // classCell shows a class's title, and gives programs its id.

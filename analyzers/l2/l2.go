@@ -6,7 +6,6 @@ import (
 	_ "embed"
 	"fmt"
 	"slices"
-	"strings"
 
 	"github.com/rocanalyze/rocanalyze/analyzers/counters"
 	"github.com/rocanalyze/rocanalyze/pkg/analysis"
@@ -157,7 +156,7 @@ func (d *decider) decide() {
 		}
 		hit := rule.Hit{Text: out.Text, Evidence: out.Evidence, Where: d.k.Run}
 		d.k.Found = append(d.k.Found, d.p.Found(&r.Rule, hit, finding.Place{Path: d.k.Run, Kernel: d.k.Name}))
-		out.ID, out.Fix = strings.TrimPrefix(r.ID, idPrefix), r.Fix
+		out.ID, out.Fix = r.ID, r.Fix
 		d.k.Decisions = append(d.k.Decisions, out)
 	}
 	d.p.Report(d.k.Found...)

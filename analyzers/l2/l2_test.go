@@ -85,41 +85,41 @@ func TestDecisions(t *testing.T) {
 		want     []string
 		text     string
 	}{
-		{"no hits", full(1000, 0, 10, 990), 0, []string{"streaming"}, "only 1.00 % hits"},
-		{"nearly all hits", full(100, 0, 990, 10), 0, []string{"cached"}, "99.0 % hits"},
+		{"no hits", full(1000, 0, 10, 990), 0, []string{"l2_streaming"}, "only 1.00 % hits"},
+		{"nearly all hits", full(100, 0, 990, 10), 0, []string{"l2_cached"}, "99.0 % hits"},
 		{
 			// 30,000 x 128 + 12,000 x 64 = 4,608,000 bytes in 1000 ns are 4608 of 5324.8 GB/s.
-			"at the roof", full(30000, 12000, 10, 990), 0, []string{"at_the_roof", "streaming"}, "86.5 % of 5325 GB/s",
+			"at the roof", full(30000, 12000, 10, 990), 0, []string{"l2_at_the_roof", "l2_streaming"}, "86.5 % of 5325 GB/s",
 		},
 		{
 			"a copy: a third hits, L1 asks for what memory moves", append(full(1000, 2000, 1000, 2000), asked(1000, 2000)...), 0,
-			[]string{"streaming"},
+			[]string{"l2_streaming"},
 			"memory moves as much as L1 asks for (1.00x)",
 		},
-		{"a copy without L1's counters", full(1000, 2000, 1000, 2000), 0, []string{"streaming"}, "probably streaming: 33.3 % hits"},
-		{"the same, told that it reads what it must", full(1000, 2000, 1000, 2000), 128000, []string{"streaming"}, "1.00x of what is needed"},
+		{"a copy without L1's counters", full(1000, 2000, 1000, 2000), 0, []string{"l2_streaming"}, "probably streaming: 33.3 % hits"},
+		{"the same, told that it reads what it must", full(1000, 2000, 1000, 2000), 128000, []string{"l2_streaming"}, "1.00x of what is needed"},
 		{
-			"read twice", full(2000, 0, 1000, 2000), 128000, []string{"over_fetch", "reuse_lost"}, "2.00x the 1.28e+05 bytes",
+			"read twice", full(2000, 0, 1000, 2000), 128000, []string{"l2_over_fetch", "l2_reuse_lost"}, "2.00x the 1.28e+05 bytes",
 		},
-		{"reuse that does not hit", append(full(1000, 0, 400, 600), asked(3000, 0)...), 0, []string{"reuse_lost"}, "L1 asks for 3.00x"},
+		{"reuse that does not hit", append(full(1000, 0, 400, 600), asked(3000, 0)...), 0, []string{"l2_reuse_lost"}, "L1 asks for 3.00x"},
 		{
 			"partial reads",
 			[]string{"TCC_EA0_RDREQ_sum=100", "TCC_EA0_RDREQ_32B_sum=60", "TCC_BUBBLE_sum=30", "TCC_HIT_sum=70", "TCC_MISS_sum=30"},
 			0,
-			[]string{"partial_lines"},
+			[]string{"l2_partial_lines"},
 			"60.0 % of reads are 32 B, 10.0 % of reads are 64 B",
 		},
 		{
-			"partial writes", []string{"TCC_EA0_WRREQ_sum=100", "TCC_EA0_WRREQ_64B_sum=50"}, 0, []string{"partial_lines"}, "50.0 % of writes are 32 B",
+			"partial writes", []string{"TCC_EA0_WRREQ_sum=100", "TCC_EA0_WRREQ_64B_sum=50"}, 0, []string{"l2_partial_lines"}, "50.0 % of writes are 32 B",
 		},
 		{
 			// Mean (0.25 x 2 + 0.75) x 4000 = 5000; deviations 3000 and 1000: CV sqrt(0.25 x 9 + 0.75)/5 = 0.3464.
-			"uneven channels", channels("TCC_REQ", 4000, 2, 128), 0, []string{"channel_imbalance"}, "varies by 34.6 % over 128 channels, the busiest has 1.60 times",
+			"uneven channels", channels("TCC_REQ", 4000, 2, 128), 0, []string{"l2_channel_imbalance"}, "varies by 34.6 % over 128 channels, the busiest has 1.60 times",
 		},
 		{"even channels", channels("TCC_REQ", 4000, 1.02, 128), 0, []string{"undecided"}, "were not counted"},
 		{"uneven, but little traffic", channels("TCC_REQ", 10, 3, 128), 0, []string{"undecided"}, ""},
 		{"uneven, but some channels are missing", channels("TCC_REQ", 4000, 2, 61), 0, []string{"undecided"}, ""},
-		{"few hits of a stream are uneven", append(channels("TCC_HIT", 4000, 9, 128), "TCC_MISS_sum=1e9"), 0, []string{"streaming"}, ""},
+		{"few hits of a stream are uneven", append(channels("TCC_HIT", 4000, 9, 128), "TCC_MISS_sum=1e9"), 0, []string{"l2_streaming"}, ""},
 		{"nothing stands out", full(1000, 0, 2333, 1000), 0, []string{"undecided"}, "70.0 % hits, and nothing"},
 	} {
 		t.Run(c.name, func(t *testing.T) {
@@ -143,7 +143,7 @@ func TestRange(t *testing.T) {
 	// 2000 reads of 64 or 128 bytes against 100,000: 1.28 to 2.56 times.
 	res, _ := analyse(t, map[string]float64{"l2.ideal_bytes": 100000}, "gfx950", counted(t, "TCC_EA0_RDREQ_sum=2000", "TCC_EA0_RDREQ_32B_sum=0"))
 	k := res.Kernels[0]
-	if k.OverFetch == nil || k.OverFetch.Ratio.Low != 1.28 || k.OverFetch.Ratio.High != 2.56 || k.Decisions[0].ID != "over_fetch" {
+	if k.OverFetch == nil || k.OverFetch.Ratio.Low != 1.28 || k.OverFetch.Ratio.High != 2.56 || k.Decisions[0].ID != "l2_over_fetch" {
 		t.Errorf("%+v, %+v", k.OverFetch, k.Decisions)
 	}
 	// Against 200,000 it is 0.64 to 1.28: nobody knows.
@@ -160,7 +160,7 @@ func TestOverThePeak(t *testing.T) {
 	if v := k.Metrics["ea_read_GBps"]; v.Value != nil || v.Computed == nil || *v.Computed != 6400 || v.Note == "" {
 		t.Errorf("%+v", v)
 	}
-	if !slices.ContainsFunc(k.Decisions, func(d l2.Decision) bool { return d.ID == "streaming" }) || len(k.Notes) == 0 {
+	if !slices.ContainsFunc(k.Decisions, func(d l2.Decision) bool { return d.ID == "l2_streaming" }) || len(k.Notes) == 0 {
 		t.Errorf("%+v, notes %v", k.Decisions, k.Notes)
 	}
 }
@@ -168,7 +168,7 @@ func TestOverThePeak(t *testing.T) {
 // TestRules: every rule is described in the analyzer's document.
 func TestRules(t *testing.T) {
 	for _, r := range l2.Analyzer.Rules {
-		if !strings.Contains(l2.Analyzer.Doc, "| `"+strings.TrimPrefix(r.ID, "l2_")+"` |") {
+		if !strings.Contains(l2.Analyzer.Doc, "| `"+r.ID+"` |") {
 			t.Errorf("%s is not described", r.ID)
 		}
 	}
@@ -185,7 +185,7 @@ func TestRealCopy(t *testing.T) {
 	if k.Traffic == nil || math.Abs(k.Traffic.GBps.Low-(1416.688+1416.675)) > 0.01 || math.Abs(k.Traffic.PctOfPeak.Low-100*2833.363/5324.8) > 0.01 {
 		t.Errorf("traffic %+v", k.Traffic)
 	}
-	if k.Decisions[0].ID != "streaming" || math.Abs(k.OverFetch.Ratio.Low-1.00001) > 1e-5 {
+	if k.Decisions[0].ID != "l2_streaming" || math.Abs(k.OverFetch.Ratio.Low-1.00001) > 1e-5 {
 		t.Errorf("%+v, over-fetch %+v", k.Decisions, k.OverFetch)
 	}
 	if len(out.Findings) != len(k.Decisions) {

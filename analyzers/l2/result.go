@@ -56,7 +56,7 @@ type OverFetch struct {
 
 // Decision is one thing that the counters tell, with what to do.
 type Decision struct {
-	// ID is that of a rule, without "l2_", or "undecided".
+	// ID is that of a rule, or "undecided".
 	ID       string             `json:"id"`
 	Text     string             `json:"text"`
 	Evidence []finding.Evidence `json:"evidence"`

@@ -46,50 +46,54 @@ type decision struct {
 	decide func(d *decider) (Decision, bool)
 }
 
-// idPrefix is in front of the ids of rules: the id of a decision is without it.
-const idPrefix = "l2_"
+// Streaming is the id of the rule for data that crosses L2 once, imbalanced that
+// for channels of uneven traffic.
+const (
+	Streaming  = "l2_streaming"
+	imbalanced = "l2_channel_imbalance"
+)
 
 // ladder lists the rules in their order of importance.
 func ladder() []decision {
 	out := []decision{
 		{rule.Rule{
-			ID: "at_the_roof", Title: "Memory at its roof", Severity: finding.Info,
+			ID: "l2_at_the_roof", Title: "Memory at its roof", Severity: finding.Info,
 			Fires: "reads and writes reach {l2.roof_pct} % of the memory's peak",
 			Fix:   "move fewer bytes: fuse kernels, smaller types, more reuse in LDS or registers; nothing else gains much",
 		}, atTheRoof},
 		{rule.Rule{
-			ID: "channel_imbalance", Title: "L2 channels with uneven traffic", Severity: finding.Medium, Because: "medium: the busiest channel delays all, by how much is not counted",
+			ID: imbalanced, Title: "L2 channels with uneven traffic", Severity: finding.Medium, Because: "medium: the busiest channel delays all, by how much is not counted",
 			Fires: "the coefficient of variation of the L2 channels' traffic is {l2.imbalance_cv} or more",
 			Fix:   "spread the addresses: pad leading dimensions that are powers of two, and swizzle workgroup ids over the XCDs so that neighbours share an L2",
 		}, imbalance},
 		{rule.Rule{
-			ID: "partial_lines", Title: "Requests of partial lines", Severity: finding.Medium, Because: "medium: the rest of the line is moved in vain, what that costs is not counted",
+			ID: "l2_partial_lines", Title: "Requests of partial lines", Severity: finding.Medium, Because: "medium: the rest of the line is moved in vain, what that costs is not counted",
 			Fires: "more than {l2.partial_pct} % of reads or writes are 32 bytes, or of reads 64 bytes where the line has 128",
 			Fix:   "access whole 128-byte lines: neighbouring lanes neighbouring addresses, 16 bytes per lane, aligned rows",
 		}, partialLines},
 		{rule.Rule{
-			ID: "over_fetch", Title: "Bytes that are read again", Severity: finding.Medium, Because: "medium: memory traffic that need not be, whether it is the bound is not asked",
+			ID: "l2_over_fetch", Title: "Bytes that are read again", Severity: finding.Medium, Because: "medium: memory traffic that need not be, whether it is the bound is not asked",
 			Fires: "more than {l2.over_fetch} times the bytes needed are read (--ideal-bytes)",
 			Fix:   "keep what is read again in L2: smaller tiles at a time, workgroups that share data on one XCD",
 		}, overFetch},
 		{rule.Rule{
-			ID: "reuse_lost", Title: "Reuse that L2 does not catch", Severity: finding.Low,
+			ID: "l2_reuse_lost", Title: "Reuse that L2 does not catch", Severity: finding.Low,
 			Fires: "the hit rate is between {l2.streaming_hit_pct} and {l2.low_hit_pct} %, L1 asks for more than memory delivers or something is read again, and lines are whole",
 			Fix:   "order workgroups so that those which share data run together on one XCD (swizzle), and block for L2",
 		}, reuseLost},
 		{rule.Rule{
-			ID: "streaming", Title: "A stream through L2", Severity: finding.Info,
+			ID: Streaming, Title: "A stream through L2", Severity: finding.Info,
 			Fires: "each byte crosses L2 once: a hit rate below {l2.streaming_hit_pct} %, no over-fetch, or as many bytes of memory traffic as L1 asks for",
 			Fix:   "nothing to gain in L2: the data is used once",
 		}, streaming},
 		{rule.Rule{
-			ID: "cached", Title: "L2 hits nearly always", Severity: finding.Info,
+			ID: "l2_cached", Title: "L2 hits nearly always", Severity: finding.Info,
 			Fires: "the hit rate is {l2.cached_hit_pct} % or more", Fix: "no more hits to gain: where L2 itself is busy, ask it for less (reuse in L1, LDS or registers)",
 		}, cached},
 	}
 	for i := range out {
 		r := &out[i].Rule
-		r.ID, r.Kind, r.Needs, r.Source = idPrefix+r.ID, rule.Memory, needsCounters, source
+		r.Kind, r.Needs, r.Source = rule.Memory, needsCounters, source
 	}
 	return out
 }

@@ -95,7 +95,7 @@ func detail(i int, k *Kernel, v counters.View) report.Section {
 		}
 	}
 	items := []report.Item{kv, decisions(k)}
-	if len(k.Channels) > 0 && (v.Verbose || k.Decisions[0].ID == "channel_imbalance") {
+	if len(k.Channels) > 0 && (v.Verbose || k.Decisions[0].ID == imbalanced) {
 		items = append(items, counters.ChannelTable(fmt.Sprintf("channels-%d", i), k.Channels))
 	}
 	if v.Verbose {

@@ -127,7 +127,7 @@ func (d *decider) traffic(m *CounterMeasure) (Level, bool) {
 		l.Source = "counters of " + m.Counters.Run + "; peak: " + mm.Source
 	}
 	l.Pct = low
-	l.Streaming = slices.ContainsFunc(m.L2.Decisions, func(d l2.Decision) bool { return d.ID == "streaming" })
+	l.Streaming = slices.ContainsFunc(m.L2.Decisions, func(d l2.Decision) bool { return d.ID == l2.Streaming })
 	if high-low > sameRange {
 		l.How += fmt.Sprintf("; between %.0f and %.0f %%", low, high)
 		l.Undecided = low < d.bandwidth && high >= d.bandwidth

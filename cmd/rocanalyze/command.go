@@ -16,6 +16,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/rocanalyze/rocanalyze/analyzers"
 	"github.com/rocanalyze/rocanalyze/pkg/analysis"
 	"github.com/rocanalyze/rocanalyze/pkg/capture"
 	"github.com/rocanalyze/rocanalyze/pkg/finding"
@@ -173,8 +174,11 @@ func (r *runner) prepare() (row int, err error) {
 // selection reads --kernel: a regular expression, or #N.
 func (r *runner) selection(kernel string) (row int, err error) {
 	if n, ok := strings.CutPrefix(kernel, "#"); ok {
-		if row, err = strconv.Atoi(n); err == nil && row > 0 {
+		switch row, err = strconv.Atoi(n); {
+		case err == nil && row > 0:
 			return row, nil
+		case err == nil:
+			return 0, fmt.Errorf("--kernel '%s': rows are counted from #1", kernel)
 		}
 	}
 	if kernel != "" {
@@ -185,9 +189,18 @@ func (r *runner) selection(kernel string) (row int, err error) {
 	return 0, nil
 }
 
-// assign sets the parameters of --rules and --set, the latter last.
+// assign sets the parameters of --rules and --set, the latter last. One file
+// serves all commands: what it sets of analyzers that do not run has no effect.
 func (r *runner) assign() error {
 	lines, err := ruleLines(r.in.Flags.Text("rules"))
+	if err != nil {
+		return err
+	}
+	var every []analysis.Required
+	for _, a := range analyzers.All() {
+		every = append(every, a)
+	}
+	all, err := analysis.Params(every...)
 	if err != nil {
 		return err
 	}
@@ -195,7 +208,18 @@ func (r *runner) assign() error {
 	if err != nil {
 		return err
 	}
-	for _, s := range append(lines, r.in.Flags.List("set")...) {
+	filed := map[string]float64{}
+	for _, s := range lines {
+		if err := analysis.Assign(filed, s, all); err != nil {
+			return fmt.Errorf("--rules: %w", err)
+		}
+	}
+	for _, p := range known {
+		if v, ok := filed[p.Name]; ok {
+			r.in.Options.Params[p.Name] = v
+		}
+	}
+	for _, s := range r.in.Flags.List("set") {
 		if err := analysis.Assign(r.in.Options.Params, s, known); err != nil {
 			return err
 		}

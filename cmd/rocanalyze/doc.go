@@ -156,16 +156,16 @@
 //	SMEM wait           1,676      5.4%    1,003        3.0%
 //
 //	-- Findings --------------------------------------------------------------------
-//	warning: few_waves: only 3 working waves traced: what they waited for may not
-//	  be typical. Trace more shader engines (--att-shader-engine-mask) or a larger
-//	  dispatch.
-//	warning: line_collapse: /src/kernels/early.py:15 holds 63.8 % of the
-//	  instructions: source lines are ranked on request only. Rank loops (rocanalyze
-//	  loops), instructions (--by instruction) or waits (--by wait); make the
-//	  compiler keep line information inside the kernel.
-//	warning: no_work_waves: 9 of 12 waves did no work and hold 7.4 % of the stall;
-//	  left out of every breakdown (--all-waves keeps them). Launch fewer workgroups,
-//	  or give the idle ones work.
+//	medium: few_waves: only 3 working waves traced: what they waited for may not
+//	  be typical. Fix: trace more shader engines (--att-shader-engine-mask) or a
+//	  larger dispatch.
+//	low: line_collapse: /src/kernels/early.py:15 holds 63.8 % of the instructions:
+//	  source lines are ranked on request only. Fix: rank loops (rocanalyze loops),
+//	  instructions (--by instruction) or waits (--by wait); make the compiler keep
+//	  line information inside the kernel.
+//	low: no_work_waves: 9 of 12 waves did no work and hold 7.4 % of the stall;
+//	  left out of every breakdown (--all-waves keeps them). Fix: launch fewer
+//	  workgroups, or give the idle ones work.
 //
 // # Output
 //
