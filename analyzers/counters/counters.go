@@ -134,6 +134,8 @@ type builder struct {
 	// plans are the passes that were planned, by what is absent: that is the
 	// same for most kernels of a run.
 	plans map[string]*NextPass
+	// besides is what beside returns, nil before.
+	besides *capture.Index[*trace.LaunchSum]
 }
 
 func (b *builder) build() error {
@@ -498,13 +500,8 @@ func (b *builder) lendDuration(k *Kernel, names capture.Names, all []*sums) {
 		return
 	}
 	var ns, n int64
-	for _, t := range b.run.LaunchTables {
-		for i := range t.Launches {
-			l := &t.Launches[i]
-			if names.Same(capture.NamesOf("", l.Kernel)) {
-				ns, n = ns+l.TotalNs, n+l.Timed
-			}
-		}
+	for _, s := range b.beside().Find(names) {
+		ns, n = ns+s.TotalNs, n+s.Timed
 	}
 	if n == 0 || ns <= 0 {
 		return
@@ -514,6 +511,28 @@ func (b *builder) lendDuration(k *Kernel, names capture.Names, all []*sums) {
 	}
 	k.has[duration] = true
 	k.Notes = append(k.Notes, Note{"duration_of_trace", "the counters have no times: durations are the means of the kernel trace beside them, another run"})
+}
+
+// beside finds the times of the kernel traces beside the counters, by kernel.
+func (b *builder) beside() *capture.Index[*trace.LaunchSum] {
+	if b.besides != nil {
+		return b.besides
+	}
+	b.besides = &capture.Index[*trace.LaunchSum]{}
+	sums := map[string]*trace.LaunchSum{}
+	for _, t := range b.run.LaunchTables {
+		for i := range t.Launches {
+			l := &t.Launches[i]
+			s := sums[l.Kernel]
+			if s == nil {
+				s = &trace.LaunchSum{}
+				sums[l.Kernel] = s
+				b.besides.Add(capture.NamesOf("", l.Kernel), s)
+			}
+			s.TotalNs, s.Timed = s.TotalNs+l.TotalNs, s.Timed+l.Timed
+		}
+	}
+	return b.besides
 }
 
 // channels says how evenly the L2 channels are used.

@@ -87,6 +87,8 @@ type runBuilder struct {
 	kernels map[int64]*trace.RunKernel
 	names   map[int64]capture.Names
 	agents  map[int64]agentKey
+	// named is what the user says of the agents that the run does not describe.
+	named agentKey
 }
 
 // run folds one run.
@@ -98,6 +100,10 @@ func (b *builder) run(i int, r *trace.Run) error {
 	}
 	for _, a := range r.Agents {
 		rb.agents[a.NodeID] = agentKey{r.Process.Host, a.NodeID, a.Gfx, a.Product}
+	}
+	// One that contradicts the agents of the run is not theirs.
+	if m, err := b.p.Capture.Launched(r.Path, r.Agents, []string{""}); err == nil && m[""].Arch.Source == capture.SourceFlag {
+		rb.named = agentKey{gfx: string(m[""].Arch.Target), product: m[""].DeviceName()}
 	}
 	var err error
 	if rb.window, err = b.windowOf(r); err != nil {
@@ -125,7 +131,8 @@ func (b *builder) run(i int, r *trace.Run) error {
 		rep.Launches = rb.launchTable(parts)
 	}
 	b.res.Launches = append(b.res.Launches, rep.Launches)
-	return nil
+	_, err = b.p.Capture.Launched(rep.Launches.Path, rep.Launches.Agents, rep.Launches.AgentIDs())
+	return err
 }
 
 // note adds a warning about a run.
@@ -156,7 +163,7 @@ func (r *runBuilder) agent(id int64) agentKey {
 	if a, ok := r.agents[id]; ok {
 		return a
 	}
-	return agentKey{host: r.run.Process.Host, id: id}
+	return agentKey{r.run.Process.Host, id, r.named.gfx, r.named.product}
 }
 
 func shapeOf(l launch) shapeKey { return shapeKey{l.workgroup, l.grid, l.lds, l.scratch} }
@@ -244,7 +251,7 @@ func (r *runBuilder) addLaunch(l launch, s *sums, strays *[2]int64) {
 		strays[0] += s.Count()
 	}
 	agent := r.agent(l.agent)
-	if _, ok := r.agents[l.agent]; !ok {
+	if _, ok := r.agents[l.agent]; !ok && r.named == (agentKey{}) {
 		strays[1] += s.Count()
 	}
 	key, ok := r.rowOf(l)

@@ -23,6 +23,28 @@ type builder struct {
 	decided map[decision]int
 	// joined are kernels of code objects that a capture's kernel was found to be.
 	joined map[*trace.CodeKernel]bool
+	// compiledAs finds the kernels of code objects of known architectures.
+	compiledAs capture.Index[codeKernel]
+}
+
+// codeKernel is a kernel of a code object, for an architecture.
+type codeKernel struct {
+	*trace.CodeKernel
+	path, arch string
+}
+
+// index finds the kernels of code objects by name.
+func (b *builder) index() {
+	for _, co := range b.p.Trace.CodeObjects {
+		a, err := gpu.ArchByName(co.Target)
+		if err != nil || co.Kind == capture.KindFlags {
+			continue
+		}
+		for i := range co.Kernels {
+			k := &co.Kernels[i]
+			b.compiledAs.Add(capture.NamesOf(k.Symbol, k.Name), codeKernel{k, co.Path, a.Name})
+		}
+	}
 }
 
 type decision struct{ path, arch string }
@@ -270,13 +292,7 @@ type kernelKey struct {
 }
 
 func (b *builder) launchTable(t *trace.LaunchTable) error {
-	var ids []string
-	for i := range t.Launches {
-		if id := t.Launches[i].AgentID; !slices.Contains(ids, id) {
-			ids = append(ids, id)
-		}
-	}
-	resolved, err := b.p.Capture.Launched(t.Path, t.Agents, ids)
+	resolved, err := b.p.Capture.Launched(t.Path, t.Agents, t.AgentIDs())
 	if err != nil {
 		return err
 	}
@@ -561,21 +577,14 @@ func value(p *int) int {
 func (b *builder) metadata(s *subject) {
 	var found *trace.CodeKernel
 	from := ""
-	for _, co := range b.p.Trace.CodeObjects {
-		a, err := gpu.ArchByName(co.Target)
-		if err != nil || co.Kind == capture.KindFlags || a.Name != s.m.arch.Name {
+	for _, k := range b.compiledAs.Find(s.names) {
+		if k.arch != s.m.arch.Name || !s.allocates(k.Descriptor) {
 			continue
 		}
-		for i := range co.Kernels {
-			k := &co.Kernels[i]
-			if !s.isKernel(k) {
-				continue
-			}
-			if found != nil {
-				return // more than one fits: nothing tells which
-			}
-			found, from = k, co.Path
+		if found != nil {
+			return // more than one fits: nothing tells which
 		}
+		found, from = k.CodeKernel, k.path
 	}
 	if found == nil {
 		return
@@ -603,11 +612,7 @@ func (b *builder) metadata(s *subject) {
 	b.joined[found] = true
 }
 
-// isKernel matches a captured kernel to one of a code object.
-func (s *subject) isKernel(k *trace.CodeKernel) bool {
-	same := s.names.Same(capture.NamesOf(k.Symbol, k.Name))
-	if !same || s.k.Registers.Columns == nil || k.Descriptor == nil || k.Descriptor.VGPRs == nil {
-		return same
-	}
-	return s.alloc.TotalVGPR == *k.Descriptor.VGPRs
+// allocates reports whether a captured kernel can have a descriptor.
+func (s *subject) allocates(d *trace.CodeDescriptor) bool {
+	return s.k.Registers.Columns == nil || d == nil || d.VGPRs == nil || s.alloc.TotalVGPR == *d.VGPRs
 }

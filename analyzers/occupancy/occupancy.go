@@ -51,6 +51,7 @@ var Analyzer = analysis.New(analysis.Analyzer{
 
 func run(p *analysis.Pass) (*Result, error) {
 	b := &builder{p: p, res: &Result{Kernels: []Kernel{}}, decided: map[decision]int{}, joined: map[*trace.CodeKernel]bool{}}
+	b.index()
 	for _, gather := range []func() error{b.threadTraces, b.launchTables, b.codeObjects} {
 		if err := gather(); err != nil {
 			return nil, err

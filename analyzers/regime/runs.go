@@ -74,7 +74,11 @@ func (j *joiner) ranOn(k *Kernel, a *kernels.AgentOf) error {
 			continue
 		}
 		id := fmt.Sprint(*a.ID)
-		found, err := j.p.Capture.Launched(r.Path, r.Agents, []string{id})
+		ids := make([]string, len(r.Agents)) // the user may mean another one of them
+		for i := range r.Agents {
+			ids[i] = fmt.Sprint(r.Agents[i].NodeID)
+		}
+		found, err := j.p.Capture.Launched(r.Path, r.Agents, ids)
 		if err != nil {
 			return err
 		}

@@ -209,8 +209,8 @@ func Check[S any](p *Pass, checks []rule.Check[S], subject S, place finding.Plac
 // Note adds remarks about inputs that were made while they were read further.
 func (p *Pass) Note(notes ...trace.Note) { p.Trace.AddNotes(notes...) }
 
-// Selects reports whether the user's kernel selection, if any, takes one of a
-// kernel's names.
+// Selects reports whether the user's kernel selection, if any, takes one of the
+// names by which the capture knows a kernel.
 func (p *Pass) Selects(n capture.Names) bool {
-	return p.Kernel == nil || p.Kernel.MatchString(n.Shown()) || slices.ContainsFunc(n.All(), p.Kernel.MatchString)
+	return p.Kernel == nil || slices.ContainsFunc(p.Capture.Called(n), p.Kernel.MatchString)
 }

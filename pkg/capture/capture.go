@@ -12,6 +12,7 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"sync"
 
 	"github.com/rocanalyze/rocanalyze/pkg/gpu"
 	"github.com/rocanalyze/rocanalyze/pkg/isa"
@@ -22,33 +23,39 @@ import (
 type Capture struct {
 	flag   *flag
 	traces map[*trace.ThreadTrace]*Trace
+	// called is made when names are asked for; several goroutines may ask.
+	called func() *Index[Names]
 }
 
 // Resolve resolves a trace. device is a device or an architecture that the user
-// named, "" for none; one that is unknown, or that the capture contradicts, is
-// an error.
+// named, "" for none; one that is unknown, or that a thread trace contradicts,
+// is an error. What dispatches contradict is known when they were read: Launched
+// and Counted fail then.
 func Resolve(t *trace.Trace, device string) (*Capture, error) {
 	f, err := parseFlag(device)
 	if err != nil {
 		return nil, err
 	}
-	c := &Capture{flag: f, traces: map[*trace.ThreadTrace]*Trace{}}
+	c := &Capture{
+		flag: f, traces: map[*trace.ThreadTrace]*Trace{},
+		called: sync.OnceValue(func() *Index[Names] { return called(t) }),
+	}
 	for _, tt := range t.ThreadTraces {
 		if c.traces[tt], err = c.resolve(tt); err != nil {
 			return nil, err
 		}
 	}
-	for _, r := range t.Runs {
-		if err := c.refuse(r.Path, tabled(r.Agents)); err != nil {
-			return nil, err
-		}
-	}
-	for _, r := range t.CounterRuns {
-		if err := c.refuse(r.Path, r.Agents); err != nil {
-			return nil, err
-		}
-	}
 	return c, nil
+}
+
+// Called lists every name of a kernel, for a user to select by: those that its
+// source says, and those by which other sources of the capture know it.
+func (c *Capture) Called(n Names) []string {
+	out := append(n.All(), n.Shown())
+	for _, o := range c.called().Find(n) {
+		out = append(out, o.All()...)
+	}
+	return out
 }
 
 // Trace returns what was resolved of a thread trace of the trace.
@@ -88,10 +95,15 @@ func (c *Capture) Counted(r *trace.CounterRun, ids []string) (map[string]*Machin
 	})
 }
 
+// byAgent weighs the user's word against the agents that rows name; without a
+// row, against those of the table.
 func (c *Capture) byAgent(what string, ids []string, all []trace.CounterAgent, find func(string) *trace.CounterAgent) (map[string]*Machine, error) {
+	if len(ids) == 0 {
+		return nil, c.refuse(what, all)
+	}
 	out := make(map[string]*Machine, len(ids))
 	var firstErr error
-	fits := len(ids) == 0
+	fits := false
 	for _, id := range ids {
 		q := query{what: what, agents: all}
 		if a := find(id); a != nil {

@@ -1,9 +1,11 @@
 package capture
 
 import (
+	"fmt"
 	"slices"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/rocanalyze/rocanalyze/pkg/isa"
 	"github.com/rocanalyze/rocanalyze/pkg/trace"
@@ -285,5 +287,46 @@ func TestShapes(t *testing.T) {
 		if got := c.a.Fits(c.b); got != c.want || c.b.Fits(c.a) != got {
 			t.Errorf("%+v and %+v: %v", c.a, c.b, got)
 		}
+	}
+}
+
+// A kernel that one source knows by its display name alone is selected by the
+// symbol that another gives it, but not by that of an overload.
+func TestCalled(t *testing.T) {
+	tr := &trace.Trace{Runs: []*trace.Run{{Kernels: []trace.RunKernel{
+		{ID: 1, Name: "reduce(float*)", Symbol: "_Z6reducePf"}, {ID: 2, Name: "reduce(int*)", Symbol: "_Z6reducePi"},
+	}}}}
+	c, err := Resolve(tr, "")
+	if err != nil {
+		t.Fatal(err)
+	}
+	for name, want := range map[string]string{"reduce(float *)": "_Z6reducePf", "reduce(int*)": "_Z6reducePi", "_Z6reducePi": "reduce(int*)"} {
+		other := map[string]string{"_Z6reducePf": "_Z6reducePi", "_Z6reducePi": "_Z6reducePf", "reduce(int*)": "reduce(float*)"}[want]
+		if got := c.Called(NamesOf("", name)); !slices.Contains(got, want) || slices.Contains(got, other) {
+			t.Errorf("%s is called %v, want %s", name, got, want)
+		}
+	}
+}
+
+// The rows of a kernel trace are found by name, not by comparing every kernel
+// with every row, which takes minutes here.
+func TestManyTracedKernels(t *testing.T) {
+	const n = 5000
+	tt := &trace.ThreadTrace{Path: "d/ui"}
+	for i := range n {
+		name := fmt.Sprintf("_Z6kernelILi%dEEvv", i)
+		tt.Kernels = append(tt.Kernels, trace.Kernel{Symbol: name})
+		tt.Launches = append(tt.Launches, trace.Launch{Kernel: name})
+	}
+	start := time.Now()
+	c, err := Resolve(&trace.Trace{ThreadTraces: []*trace.ThreadTrace{tt}}, "")
+	if err != nil {
+		t.Fatal(err)
+	}
+	if took := time.Since(start); took > 10*time.Second {
+		t.Errorf("%v for %d kernels", took, n)
+	}
+	if k := c.Trace(tt).Kernels[n-1]; k.Doubt != &tt.Launches[n-1] && k.Companion == nil {
+		t.Errorf("no row: %+v", k)
 	}
 }

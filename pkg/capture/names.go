@@ -1,6 +1,7 @@
 package capture
 
 import (
+	"slices"
 	"strings"
 
 	"github.com/ianlancetaylor/demangle"
@@ -82,6 +83,76 @@ func (n Names) Same(o Names) bool {
 		}
 	}
 	return false
+}
+
+// Index finds what is known of kernels by their names, without comparing each
+// with each.
+type Index[T any] struct {
+	names []Names
+	of    []T
+	byKey map[string][]int
+}
+
+// Add adds something that is known of a kernel.
+func (x *Index[T]) Add(n Names, of T) {
+	if x.byKey == nil {
+		x.byKey = map[string][]int{}
+	}
+	for _, key := range n.Keys() {
+		x.byKey[key] = append(x.byKey[key], len(x.of))
+	}
+	x.names, x.of = append(x.names, n), append(x.of, of)
+}
+
+// Find returns what was added of the Same kernel, in that order.
+func (x *Index[T]) Find(n Names) []T {
+	var at []int
+	for _, key := range n.Keys() {
+		for _, i := range x.byKey[key] {
+			if x.names[i].Same(n) {
+				at = append(at, i)
+			}
+		}
+	}
+	slices.Sort(at)
+	var out []T
+	for _, i := range slices.Compact(at) {
+		out = append(out, x.of[i])
+	}
+	return out
+}
+
+// called are the kernels of which a source says more than one name, each once.
+func called(t *trace.Trace) *Index[Names] {
+	x, seen := &Index[Names]{}, map[[2]string]bool{}
+	add := func(symbol, display string) {
+		if key := [2]string{symbol, display}; !seen[key] {
+			seen[key] = true
+			n := NamesOf(symbol, display)
+			x.Add(n, n)
+		}
+	}
+	for _, tt := range t.ThreadTraces {
+		for _, k := range tt.Kernels {
+			add(k.Symbol, k.Demangled)
+		}
+	}
+	for _, r := range t.Runs {
+		for i := range r.Kernels {
+			add(r.Kernels[i].Symbol, r.Kernels[i].Name)
+		}
+	}
+	for _, r := range t.CounterRuns {
+		for i := range r.Kernels {
+			add(r.Kernels[i].Symbol, r.Kernels[i].Name)
+		}
+	}
+	for _, co := range t.CodeObjects {
+		for i := range co.Kernels {
+			add(co.Kernels[i].Symbol, co.Kernels[i].Name)
+		}
+	}
+	return x
 }
 
 func spaceless(s string) string { return strings.ReplaceAll(s, " ", "") }

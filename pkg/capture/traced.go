@@ -73,8 +73,9 @@ func (c *Capture) resolve(tt *trace.ThreadTrace) (*Trace, error) {
 	// any will do for the rows that decide it; this one is nearly always right.
 	guess := c.guess(&q)
 	out := &Trace{Insts: parse(tt, guess), Kernels: make([]Traced, len(tt.Kernels))}
+	rows := rowsOf(tt)
 	for k, kn := range tt.Kernels {
-		out.Kernels[k] = traced(tt, kn, out.Insts[kn.First:kn.Last])
+		out.Kernels[k] = rows.traced(kn, out.Insts[kn.First:kn.Last])
 	}
 	if id, file := out.agentID(); id != "" {
 		if a := agentByID(q.agents, id, file.File); a != nil {
@@ -123,34 +124,64 @@ func (t *Trace) agentID() (id string, row trace.Origin) {
 	return id, row
 }
 
+// rows are those of a kernel trace beside a thread trace.
+type rows struct {
+	id    *int64 // of the thread trace, nil when unknown
+	named Index[*trace.Launch]
+	// byID have that id.
+	byID  []*trace.Launch
+	names map[string]Names
+}
+
+func rowsOf(tt *trace.ThreadTrace) *rows {
+	r := &rows{id: tt.DispatchID, names: map[string]Names{}}
+	for i := range tt.Launches {
+		l := &tt.Launches[i]
+		n, ok := r.names[l.Kernel]
+		if !ok {
+			n = NamesOf("", l.Kernel)
+			r.names[l.Kernel] = n
+		}
+		r.named.Add(n, l)
+		if r.hasID(l) {
+			r.byID = append(r.byID, l)
+		}
+	}
+	return r
+}
+
+func (r *rows) hasID(l *trace.Launch) bool {
+	return r.id != nil && l.DispatchID != nil && *l.DispatchID == *r.id
+}
+
 // traced picks the row of a kernel: dispatch id, kernel name and registers must
 // agree with the trace. A row of another dispatch of the same kernel serves
 // when all such rows have one shape and agent, and is doubted; any other is not
 // used.
-func traced(tt *trace.ThreadTrace, kn trace.Kernel, insts []isa.Inst) Traced {
+func (r *rows) traced(kn trace.Kernel, insts []isa.Inst) Traced {
 	out := Traced{Names: TracedNames(kn), Registers: countRegisters(insts)}
 	if kn.Symbol == "" {
 		return out
 	}
 	var same, other, wrongID *trace.Launch
 	shapes, agent := map[string]bool{}, ""
-	for i := range tt.Launches {
-		l := &tt.Launches[i]
-		named := out.Names.Same(NamesOf("", l.Kernel))
-		byID := tt.DispatchID != nil && l.DispatchID != nil && *l.DispatchID == *tt.DispatchID
-		switch {
-		case named && byID:
+	for _, l := range r.byID {
+		if r.names[l.Kernel].Same(out.Names) {
 			same = l
-		case named:
-			shapes[fmt.Sprint(l.Workgroup, l.Grid)] = true
-			if other == nil {
-				other, agent = l, l.AgentID
-			}
-			if l.AgentID != agent {
-				agent = ""
-			}
-		case byID:
+		} else {
 			wrongID = l
+		}
+	}
+	for _, l := range r.named.Find(out.Names) {
+		if r.hasID(l) {
+			continue
+		}
+		shapes[fmt.Sprint(l.Workgroup, l.Grid)] = true
+		if other == nil {
+			other, agent = l, l.AgentID
+		}
+		if l.AgentID != agent {
+			agent = ""
 		}
 	}
 	switch {

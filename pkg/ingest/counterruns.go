@@ -149,6 +149,7 @@ func (o *opener) databaseCounters(run *trace.CounterRun, f *counterFile, counted
 		}
 		run.Sources = append(run.Sources, c)
 		run.Agents = addAgents(run.Agents, rocpd.CounterAgents(r))
+		run.Kernels = append(run.Kernels, r.Kernels...)
 	}
 	o.tr.AddNotes(f.db.Notes...)
 	return nil
@@ -180,12 +181,12 @@ func (f *counterFile) source() trace.CounterSource {
 	return t
 }
 
-// describe adds the agents that a results.json holds itself.
+// describe adds the agents and kernels that a results.json holds itself.
 func (o *opener) describe(run *trace.CounterRun, f *counterFile) error {
 	if f.kind != counters.Results {
 		return nil
 	}
-	agents, err := (&resultsjson.Counters{FS: f.fsys, Name: f.name, Shown: f.shown}).Agents(o.ctx)
+	agents, kernels, err := (&resultsjson.Counters{FS: f.fsys, Name: f.name, Shown: f.shown}).Described(o.ctx)
 	if o.ctx.Err() != nil {
 		return o.ctx.Err()
 	}
@@ -193,6 +194,7 @@ func (o *opener) describe(run *trace.CounterRun, f *counterFile) error {
 		o.note(trace.Damage, f.shown, strings.TrimPrefix(err.Error(), f.shown+": "))
 	}
 	run.Agents = append(run.Agents, agents...)
+	run.Kernels = append(run.Kernels, kernels...)
 	return nil
 }
 

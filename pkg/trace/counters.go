@@ -15,6 +15,9 @@ type CounterRun struct {
 	Sources []CounterSource
 	// Agents are the GPUs that tables beside the counters describe.
 	Agents []CounterAgent
+	// Kernels are those that the sources describe, which may know more names of
+	// a kernel than the dispatches have.
+	Kernels []RunKernel
 	// LaunchTables are kernel traces beside the counters.
 	LaunchTables []*LaunchTable
 	// Rooflines are measured bandwidths and rates beside the counters.

@@ -1,5 +1,7 @@
 package trace
 
+import "slices"
+
 // LaunchTable is a kernel-trace table: one row per dispatch, its rows summed by
 // kernel, registers, LDS, scratch, shape and agent.
 type LaunchTable struct {
@@ -16,6 +18,18 @@ type LaunchTable struct {
 	Launches []LaunchSum
 	// Agents are the GPUs of the agent table beside it.
 	Agents []Agent
+}
+
+// AgentIDs are what the launches call their agents, in the order of the first
+// of each.
+func (t *LaunchTable) AgentIDs() []string {
+	var ids []string
+	for i := range t.Launches {
+		if id := t.Launches[i].AgentID; !slices.Contains(ids, id) {
+			ids = append(ids, id)
+		}
+	}
+	return ids
 }
 
 // LaunchSum is a number of equal dispatches.

@@ -34,21 +34,24 @@ func (s *Counters) read() (tools []tool, err error) {
 	return tools, nil
 }
 
-// Agents returns the GPUs that the file describes.
-func (s *Counters) Agents(ctx context.Context) ([]trace.CounterAgent, error) {
+// Described returns the GPUs and the kernels that the file describes.
+func (s *Counters) Described(ctx context.Context) (agents []trace.CounterAgent, kernels []trace.RunKernel, err error) {
 	tools, err := s.read()
 	if err != nil {
-		return nil, err
+		return nil, nil, err
 	}
-	var out []trace.CounterAgent
 	for _, t := range tools {
 		for i := range t.agents {
 			if a := &t.agents[i]; a.Type == gpuType {
-				out = append(out, trace.CounterAgent{Agent: a.gpu(s.Shown), Names: []string{strconv.FormatInt(a.ID.Handle, 10)}})
+				agents = append(agents, trace.CounterAgent{Agent: a.gpu(s.Shown), Names: []string{strconv.FormatInt(a.ID.Handle, 10)}})
 			}
 		}
+		for i := range t.kernels {
+			k := &t.kernels[i]
+			kernels = append(kernels, trace.RunKernel{ID: k.ID, Name: k.name(), Symbol: trace.BareName(k.Symbol)})
+		}
 	}
-	return out, ctx.Err()
+	return agents, kernels, ctx.Err()
 }
 
 // Fold reads the records; see trace.CounterSource. It uses one worker.

@@ -27,7 +27,7 @@ func countersOf(content string) *Counters {
 
 func TestResults(t *testing.T) {
 	r := countersOf(countedSample)
-	agents, err := r.Agents(t.Context())
+	agents, _, err := r.Described(t.Context())
 	if err != nil || len(agents) != 1 || agents[0].Gfx != "gfx942" || *agents[0].XCCs != 8 || agents[0].Names[0] != "7001" || agents[0].DeviceID != nil {
 		t.Fatalf("agents %+v, %v", agents, err)
 	}
