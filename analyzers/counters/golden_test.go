@@ -14,6 +14,7 @@ import (
 	"github.com/rocanalyze/rocanalyze/analyzers/counters"
 	"github.com/rocanalyze/rocanalyze/pkg/analysis"
 	"github.com/rocanalyze/rocanalyze/pkg/ingest"
+	"github.com/rocanalyze/rocanalyze/pkg/trace"
 )
 
 // realData returns the folder of real counter files, or skips the test.
@@ -29,7 +30,7 @@ func realData(t *testing.T) string {
 // analyse runs the analyzer on paths.
 func analyse(t *testing.T, params map[string]float64, device string, paths ...string) *counters.Result {
 	t.Helper()
-	tr, err := ingest.Open(t.Context(), paths, ingest.Options{Only: ingest.Counters})
+	tr, err := ingest.Open(t.Context(), paths, ingest.Options{Only: trace.Counters})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -12,6 +12,7 @@ import (
 	"github.com/rocanalyze/rocanalyze/analyzers/counters"
 	"github.com/rocanalyze/rocanalyze/pkg/analysis"
 	"github.com/rocanalyze/rocanalyze/pkg/ingest"
+	"github.com/rocanalyze/rocanalyze/pkg/trace"
 )
 
 // write makes files below a new directory and returns it.
@@ -233,7 +234,7 @@ func TestWorkers(t *testing.T) {
 	dir := write(t, map[string]string{"o_counter_collection.csv": b.String()})
 	var first string
 	for _, workers := range []int{1, 2, 7} {
-		tr, err := ingest.Open(t.Context(), []string{dir}, ingest.Options{Only: ingest.Counters})
+		tr, err := ingest.Open(t.Context(), []string{dir}, ingest.Options{Only: trace.Counters})
 		if err != nil {
 			t.Fatal(err)
 		}

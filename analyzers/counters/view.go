@@ -40,6 +40,7 @@ bytes are a range.`,
   rocanalyze counters --format json workload/ | jq '.kernels[].metrics.l2_hit_pct'`,
 	Exit:  [4]string{3: "readable, but no dispatch or no metric"},
 	Takes: Takes,
+	Reads: trace.Counters,
 	Runs:  []analysis.Required{Analyzer},
 	Flags: []view.Flag{
 		view.Top(3, "`kernels` shown in text and markdown"),

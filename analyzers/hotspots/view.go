@@ -5,6 +5,7 @@ import (
 
 	"github.com/rocanalyze/rocanalyze/pkg/analysis"
 	"github.com/rocanalyze/rocanalyze/pkg/finding"
+	"github.com/rocanalyze/rocanalyze/pkg/trace"
 	"github.com/rocanalyze/rocanalyze/pkg/view"
 )
 
@@ -30,6 +31,7 @@ without doing the kernel's work are counted and left out of the rankings.`,
   rocanalyze hotspots --format json --top 0 traces/ | jq '.kernels[].stalls'`,
 	Exit:  [4]string{3: "readable, but nothing was decoded or executed"},
 	Takes: "a dispatch directory, a tree or an archive of them",
+	Reads: trace.ThreadTraces,
 	Runs:  []analysis.Required{Analyzer},
 	Flags: []view.Flag{
 		{Name: "top", Default: 15, Usage: "`rows` of each ranking; 0 shows all", Param: "hotspots.top"},

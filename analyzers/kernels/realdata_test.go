@@ -38,7 +38,7 @@ func resultOf(t *testing.T, paths ...string) *Result {
 
 func readOf(t *testing.T, paths ...string) (*Result, *trace.Trace) {
 	t.Helper()
-	tr, err := ingest.Open(t.Context(), paths, ingest.Options{Only: ingest.Dispatches})
+	tr, err := ingest.Open(t.Context(), paths, ingest.Options{Only: trace.Dispatches})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"github.com/rocanalyze/rocanalyze/pkg/analysis"
+	"github.com/rocanalyze/rocanalyze/pkg/trace"
 	"github.com/rocanalyze/rocanalyze/pkg/view"
 )
 
@@ -35,6 +36,7 @@ its start.`,
   rocanalyze kernels --format json --top 0 out.db | jq '.kernels[] | {name, total_ns, share_pct}'`,
 	Exit:  [4]string{2: "bad usage, an input that cannot be read (whole), or one without dispatches"},
 	Takes: "a rocpd database, a kernel trace or a directory of them",
+	Reads: trace.Dispatches,
 	Runs:  []analysis.Required{Analyzer},
 	Flags: []view.Flag{
 		view.Top(15, "`rows` shown"),

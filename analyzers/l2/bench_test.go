@@ -7,6 +7,7 @@ import (
 	"github.com/rocanalyze/rocanalyze/analyzers/l2"
 	"github.com/rocanalyze/rocanalyze/pkg/analysis"
 	"github.com/rocanalyze/rocanalyze/pkg/ingest"
+	"github.com/rocanalyze/rocanalyze/pkg/trace"
 )
 
 // BenchmarkBig reads the table that scripts/gencounters -big writes;
@@ -19,7 +20,7 @@ func BenchmarkBig(b *testing.B) {
 	}
 	b.SetBytes(info.Size())
 	for b.Loop() {
-		tr, err := ingest.Open(b.Context(), []string{file}, ingest.Options{Only: ingest.Counters})
+		tr, err := ingest.Open(b.Context(), []string{file}, ingest.Options{Only: trace.Counters})
 		if err != nil {
 			b.Fatal(err)
 		}

@@ -12,11 +12,12 @@ import (
 	"github.com/rocanalyze/rocanalyze/analyzers/l2"
 	"github.com/rocanalyze/rocanalyze/pkg/analysis"
 	"github.com/rocanalyze/rocanalyze/pkg/ingest"
+	"github.com/rocanalyze/rocanalyze/pkg/trace"
 )
 
 func analyse(t *testing.T, params map[string]float64, device string, paths ...string) (*l2.Result, *analysis.Outcome) {
 	t.Helper()
-	tr, err := ingest.Open(t.Context(), paths, ingest.Options{Only: ingest.Counters})
+	tr, err := ingest.Open(t.Context(), paths, ingest.Options{Only: trace.Counters})
 	if err != nil {
 		t.Fatal(err)
 	}

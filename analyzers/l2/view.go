@@ -6,6 +6,7 @@ import (
 	"github.com/rocanalyze/rocanalyze/analyzers/counters"
 	"github.com/rocanalyze/rocanalyze/pkg/analysis"
 	"github.com/rocanalyze/rocanalyze/pkg/finding"
+	"github.com/rocanalyze/rocanalyze/pkg/trace"
 	"github.com/rocanalyze/rocanalyze/pkg/view"
 )
 
@@ -28,6 +29,7 @@ not needed: no counter is multiplied.`,
   rocanalyze l2 --device MI300X --format json out/ | jq '.kernels[].decisions[0]'`,
 	Exit:  [4]string{3: "readable, but no dispatch or no metric of L2"},
 	Takes: counters.Takes,
+	Reads: trace.Counters,
 	Runs:  []analysis.Required{counters.Analyzer, Analyzer},
 	Flags: []view.Flag{
 		view.Top(15, "`kernels` shown in text and markdown"),

@@ -8,6 +8,7 @@ import (
 
 	"github.com/rocanalyze/rocanalyze/pkg/analysis"
 	"github.com/rocanalyze/rocanalyze/pkg/finding"
+	"github.com/rocanalyze/rocanalyze/pkg/trace"
 	"github.com/rocanalyze/rocanalyze/pkg/view"
 )
 
@@ -26,6 +27,7 @@ PATH is what hotspots takes: a dispatch directory, a tree or an archive of them.
   rocanalyze loops --format json traces/ | jq '.kernels[].loops[].ideal'`,
 	Exit:  [4]string{3: "readable, but nothing was executed"},
 	Takes: "a dispatch directory, a tree or an archive of them",
+	Reads: trace.ThreadTraces,
 	Runs:  []analysis.Required{Analyzer},
 	Flags: []view.Flag{
 		{Name: "top", Default: 5, Usage: "`rows` of each table; 0 shows all", Param: "loops.top"},

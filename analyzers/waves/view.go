@@ -8,6 +8,7 @@ import (
 	"slices"
 
 	"github.com/rocanalyze/rocanalyze/pkg/analysis"
+	"github.com/rocanalyze/rocanalyze/pkg/trace"
 	"github.com/rocanalyze/rocanalyze/pkg/view"
 )
 
@@ -27,6 +28,7 @@ chrome://tracing.`,
   rocanalyze waves --format perfetto -o waves.json traces/`,
 	Exit:  [4]string{3: "readable, but there are no waves"},
 	Takes: "a dispatch directory, a tree or an archive of them",
+	Reads: trace.ThreadTraces,
 	Runs:  []analysis.Required{Analyzer},
 	Flags: []view.Flag{
 		{Name: "top", Default: 10, Usage: "`rows` of the barrier table; 0 shows all"},

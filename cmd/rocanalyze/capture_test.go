@@ -16,6 +16,7 @@ import (
 	"github.com/rocanalyze/rocanalyze/analyzers/rules"
 	"github.com/rocanalyze/rocanalyze/pkg/analysis"
 	"github.com/rocanalyze/rocanalyze/pkg/gpu"
+	"github.com/rocanalyze/rocanalyze/pkg/ingest"
 	"github.com/rocanalyze/rocanalyze/pkg/trace"
 )
 
@@ -85,7 +86,7 @@ func TestOneGPU(t *testing.T) {
 		case "judged", "malformed", "copy.zip", "gemm.tar.gz", "README.md":
 			continue
 		}
-		tr, err := open(t.Context(), "diagnose", []string{path})
+		tr, err := ingest.Open(t.Context(), []string{path}, ingest.Options{})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -184,7 +185,7 @@ func TestNoGeneration(t *testing.T) {
 // --kernel takes every name of a kernel.
 func TestKernelNames(t *testing.T) {
 	dir := edited(t, "ui_*/code.json", `"; gemm_bf16_64x64x64"`, `"; _Z4gemmIfEvPT_i"`)
-	tr, err := open(t.Context(), "diagnose", []string{dir})
+	tr, err := ingest.Open(t.Context(), []string{dir}, ingest.Options{})
 	if err != nil {
 		t.Fatal(err)
 	}

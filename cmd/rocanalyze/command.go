@@ -20,6 +20,7 @@ import (
 	"github.com/rocanalyze/rocanalyze/pkg/analysis"
 	"github.com/rocanalyze/rocanalyze/pkg/capture"
 	"github.com/rocanalyze/rocanalyze/pkg/finding"
+	"github.com/rocanalyze/rocanalyze/pkg/ingest"
 	"github.com/rocanalyze/rocanalyze/pkg/report"
 	"github.com/rocanalyze/rocanalyze/pkg/trace"
 	"github.com/rocanalyze/rocanalyze/pkg/view"
@@ -255,7 +256,7 @@ func (r *runner) open(ctx context.Context) (err error) {
 	if r.in.Trace == nil {
 		r.in.Trace = &trace.Trace{}
 		if len(r.in.Paths) > 0 {
-			r.in.Trace, err = open(ctx, r.c.Name(), r.in.Paths)
+			r.in.Trace, err = ingest.Open(ctx, r.in.Paths, ingest.Options{Only: r.c.Reads})
 		}
 	}
 	return err

@@ -10,6 +10,7 @@ import (
 	"github.com/rocanalyze/rocanalyze/analyzers/regime"
 	"github.com/rocanalyze/rocanalyze/analyzers/rules"
 	"github.com/rocanalyze/rocanalyze/pkg/analysis"
+	"github.com/rocanalyze/rocanalyze/pkg/ingest"
 )
 
 const realTraces = "../../../shared/data/att"
@@ -19,7 +20,7 @@ var confidences = []string{"none", "low", "medium", "high"}
 // judge reads paths and judges the kernels in them.
 func judge(t *testing.T, paths ...string) *rules.Result {
 	t.Helper()
-	tr, err := open(t.Context(), "diagnose", paths)
+	tr, err := ingest.Open(t.Context(), paths, ingest.Options{})
 	if err != nil {
 		t.Fatal(err)
 	}

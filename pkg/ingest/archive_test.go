@@ -278,3 +278,12 @@ func FuzzArchive(f *testing.F) {
 		}
 	})
 }
+
+func TestOpenArchiveNeedsAnArchive(t *testing.T) {
+	for _, data := range []string{"", "Dispatch_Id,Kernel_Name\n", "\x1f\x8b and then nothing"} {
+		var pe *PathError
+		if _, err := OpenArchive(t.Context(), "in memory", []byte(data), Options{}); !errors.As(err, &pe) || pe.Path != "in memory" {
+			t.Errorf("%q: %v", data, err)
+		}
+	}
+}

@@ -68,7 +68,7 @@ func TestCounterRuns(t *testing.T) {
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			writeFiles(t, c.files)
-			tr, err := Open(t.Context(), c.paths, Options{Only: Counters})
+			tr, err := Open(t.Context(), c.paths, Options{Only: trace.Counters})
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -93,7 +93,7 @@ func TestBesideCounters(t *testing.T) {
 		"out/a_kernel_trace.csv": "Kind,Kernel_Name,Start_Timestamp,End_Timestamp,Workgroup_Size_X,Workgroup_Size_Y,Workgroup_Size_Z,Grid_Size_X,Grid_Size_Y,Grid_Size_Z\nKERNEL_DISPATCH,k,100,1124,64,1,1,64,1,1\n",
 		"out/roofline.csv":       "device,HBMBw\n0,4224.5\n",
 	})
-	tr, err := Open(t.Context(), []string{"out"}, Options{Only: Counters})
+	tr, err := Open(t.Context(), []string{"out"}, Options{Only: trace.Counters})
 	if err != nil || len(tr.CounterRuns) != 2 {
 		t.Fatalf("%v, %v", tr, err)
 	}
@@ -112,14 +112,14 @@ func TestBesideCounters(t *testing.T) {
 func TestNoCounters(t *testing.T) {
 	writeFiles(t, map[string]string{"out/x.txt": "x", "x.csv": "a,b\n1,2\n"})
 	for _, p := range []string{"out", "x.csv"} {
-		_, err := Open(t.Context(), []string{p}, Options{Only: Counters})
+		_, err := Open(t.Context(), []string{p}, Options{Only: trace.Counters})
 		if err == nil || !strings.Contains(err.Error(), "counter_collection.csv") {
 			t.Errorf("%s: %v", p, err)
 		}
 	}
 	// Without the option counters are left alone.
 	writeFiles(t, map[string]string{filepath.Join("c", "a_counter_collection.csv"): oneCounter})
-	if tr, err := Open(t.Context(), []string{"c"}, Options{Only: ThreadTraces | Dispatches | Code}); err == nil {
+	if tr, err := Open(t.Context(), []string{"c"}, Options{Only: trace.ThreadTraces | trace.Dispatches | trace.Code}); err == nil {
 		t.Errorf("%+v", []*trace.CounterRun(tr.CounterRuns))
 	}
 }

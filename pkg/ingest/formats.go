@@ -17,27 +17,12 @@ import (
 	"github.com/rocanalyze/rocanalyze/pkg/trace"
 )
 
-// Part is a set of kinds of what captures hold.
-type Part uint8
-
-// The kinds.
-const (
-	// ThreadTraces are decoded thread traces, with what lies beside them.
-	ThreadTraces Part = 1 << iota
-	// Dispatches are kernel dispatches, one by one or summed.
-	Dispatches
-	// Counters are hardware counters of dispatches.
-	Counters
-	// Code is code objects and assembly listings.
-	Code
-)
-
 // format is a kind of file.
 type format struct {
 	// name is that of trace.Source.
 	name string
 	// holds says what may be in such a file.
-	holds Part
+	holds trace.Part
 	// suffixes are the names that such files have. In a tree no other file is
 	// looked into; of a file that is named the content alone decides.
 	suffixes []string
@@ -50,13 +35,13 @@ type format struct {
 // table holds dispatches as well.
 func formats() []format {
 	return []format{
-		{"rocpd", Dispatches | Counters, databaseSuffixes, isDatabase, (*opener).database},
-		{"counter_table", Counters, []string{".csv"}, isCounterTable, (*opener).counterTable},
-		{"results_json", Dispatches | Counters, []string{"results.json"}, isResults, (*opener).results},
-		{"kernel_trace", Dispatches, []string{"kernel_trace.csv"}, isKernelTrace, (*opener).kernelTrace},
-		{"kernel_stats", Dispatches, []string{"kernel_stats.csv"}, isKernelStats, (*opener).kernelStats},
-		{"code_object", Code, []string{".hsaco", ".co", ".out", ".o"}, isCodeObject, (*opener).codeObject},
-		{"assembly", Code, []string{".s", ".out", ".o"}, isAssembly, (*opener).assembly},
+		{"rocpd", trace.Dispatches | trace.Counters, databaseSuffixes, isDatabase, (*opener).database},
+		{"counter_table", trace.Counters, []string{".csv"}, isCounterTable, (*opener).counterTable},
+		{"results_json", trace.Dispatches | trace.Counters, []string{"results.json"}, isResults, (*opener).results},
+		{"kernel_trace", trace.Dispatches, []string{"kernel_trace.csv"}, isKernelTrace, (*opener).kernelTrace},
+		{"kernel_stats", trace.Dispatches, []string{"kernel_stats.csv"}, isKernelStats, (*opener).kernelStats},
+		{"code_object", trace.Code, []string{".hsaco", ".co", ".out", ".o"}, isCodeObject, (*opener).codeObject},
+		{"assembly", trace.Code, []string{".s", ".out", ".o"}, isAssembly, (*opener).assembly},
 	}
 }
 
@@ -164,7 +149,7 @@ func (c *candidate) fail(err error, advice string) error {
 
 // recognise opens a file as every format that it has. found is what it may
 // hold of what is wanted, and known whether it was recognised at all.
-func (o *opener) recognise(c *candidate) (found Part, known bool, err error) {
+func (o *opener) recognise(c *candidate) (found trace.Part, known bool, err error) {
 	if err := c.start(); err != nil {
 		return 0, false, c.fail(err, "")
 	}
@@ -172,7 +157,7 @@ func (o *opener) recognise(c *candidate) (found Part, known bool, err error) {
 	return o.recogniseStarted(c)
 }
 
-func (o *opener) recogniseStarted(c *candidate) (found Part, known bool, err error) {
+func (o *opener) recogniseStarted(c *candidate) (found trace.Part, known bool, err error) {
 	all := formats()
 	for i := range all {
 		f := &all[i]
@@ -196,7 +181,7 @@ func (o *opener) recogniseStarted(c *candidate) (found Part, known bool, err err
 }
 
 // wants says whether something of a set was asked for.
-func (o *opener) wants(p Part) bool { return o.only&p != 0 }
+func (o *opener) wants(p trace.Part) bool { return o.only&p != 0 }
 
 // once reports whether a file was not read yet.
 func (o *opener) once(real string) bool {

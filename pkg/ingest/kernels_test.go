@@ -33,7 +33,7 @@ func writeFiles(t *testing.T, files map[string]string) {
 
 func openKernels(t *testing.T, paths ...string) *trace.Trace {
 	t.Helper()
-	tr, err := Open(t.Context(), paths, Options{Only: ThreadTraces | Dispatches | Code})
+	tr, err := Open(t.Context(), paths, Options{Only: trace.ThreadTraces | trace.Dispatches | trace.Code})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -85,7 +85,7 @@ func TestOpenKernels(t *testing.T) {
 	}
 	// What is not wanted is not looked for.
 	var pe *PathError
-	if _, err := Open(t.Context(), []string{"run"}, Options{Only: ThreadTraces}); !errors.As(err, &pe) || !strings.Contains(pe.Problem, "no dispatch directory") {
+	if _, err := Open(t.Context(), []string{"run"}, Options{Only: trace.ThreadTraces}); !errors.As(err, &pe) || !strings.Contains(pe.Problem, "no dispatch directory") {
 		t.Errorf("error %v", err)
 	}
 }
@@ -104,7 +104,7 @@ func TestOpenKernelsErrors(t *testing.T) {
 		"bundle.co":    "bundle.co: ",
 		"host.o":       "host.o: ",
 	} {
-		_, err := Open(t.Context(), []string{name}, Options{Only: ThreadTraces | Dispatches | Code})
+		_, err := Open(t.Context(), []string{name}, Options{Only: trace.ThreadTraces | trace.Dispatches | trace.Code})
 		if err == nil || !strings.Contains(err.Error(), want) || strings.Count(err.Error(), name) != 1 {
 			t.Errorf("%s: error %v, want %q", name, err, want)
 		}

@@ -1,6 +1,7 @@
 package ingest
 
 import (
+	"bytes"
 	"context"
 	"errors"
 	"fmt"
@@ -31,7 +32,7 @@ type Options struct {
 	Timeline bool
 	// Only leaves what is not in it closed: a caller that looks at counters
 	// need not wait for thread traces. 0 stands for everything.
-	Only Part
+	Only trace.Part
 }
 
 // PathError says which path cannot be read, why, and what to do.
@@ -67,14 +68,41 @@ func (e *PathError) Unwrap() error { return e.Err }
 // Dispatches, counters, waves and source files are read when they are asked
 // for, so the inputs must stay in place until the trace is closed.
 func Open(ctx context.Context, paths []string, opts Options) (*trace.Trace, error) {
+	o := newOpener(ctx, opts)
+	err := o.all(paths)
+	return o.done(err)
+}
+
+// OpenArchive reads an archive that is held in memory as Open reads a file of
+// that name. The name need not exist, and data must not change until the trace
+// is closed.
+func OpenArchive(ctx context.Context, name string, data []byte, opts Options) (*trace.Trace, error) {
+	o := newOpener(ctx, opts)
+	kind := kindOf(data[:min(len(data), sniffBytes)], name)
+	if kind == notArchive {
+		return nil, &PathError{Path: name, Problem: "not an archive"}
+	}
+	err := o.archive(name, name, bytes.NewReader(data), kind)
+	if err == nil {
+		err = o.counterRuns()
+	}
+	return o.done(err)
+}
+
+func newOpener(ctx context.Context, opts Options) *opener {
 	o := opener{
 		ctx: ctx, opts: opts, only: opts.Only, tr: &trace.Trace{}, seen: map[string]bool{}, runs: map[string]*trace.Run{},
 		tables: map[string]*kerneltrace.Table{}, agentTables: map[string]agentTable{},
 	}
 	if o.only == 0 {
-		o.only = ThreadTraces | Dispatches | Counters | Code
+		o.only = trace.ThreadTraces | trace.Dispatches | trace.Counters | trace.Code
 	}
-	if err := o.all(paths); err != nil {
+	return &o
+}
+
+// done gives the trace, or closes it when err ended the reading.
+func (o *opener) done(err error) (*trace.Trace, error) {
+	if err != nil {
 		return nil, errors.Join(err, o.tr.Close())
 	}
 	slices.SortStableFunc(o.tr.ThreadTraces, func(a, b *trace.ThreadTrace) int { return strings.Compare(a.Path, b.Path) })
@@ -85,7 +113,7 @@ func Open(ctx context.Context, paths []string, opts Options) (*trace.Trace, erro
 type opener struct {
 	ctx  context.Context
 	opts Options
-	only Part
+	only trace.Part
 	tr   *trace.Trace
 	seen map[string]bool // real paths of what was read
 	// counters are the counter files so far, runs the runs of databases by
@@ -160,7 +188,7 @@ func (o *opener) dir(p, real string) error {
 	}
 	parent, base := filepath.Dir(real), filepath.Base(real)
 	if isDispatch(real) {
-		if !o.wants(ThreadTraces) {
+		if !o.wants(trace.ThreadTraces) {
 			return nil // the caller says what is missing
 		}
 		return o.dispatch(dirFS(parent), base, filepath.Clean(p), real)
@@ -196,25 +224,29 @@ func (o *opener) file(p, real string) (err error) {
 	}
 	defer func() { err = errors.Join(err, c.stop()) }()
 	if kind := kindOf(c.head, real); kind != notArchive {
-		return o.archive(p, real, kind)
+		r, err := c.rest()
+		if err != nil {
+			return &PathError{Path: p, Problem: cause(err), Err: err}
+		}
+		return o.archive(p, real, r, kind)
 	}
 	found, known, err := o.recogniseStarted(&c)
 	dir := filepath.Dir(real)
 	switch {
 	case err != nil || found != 0:
 		return err
-	case !known && isDispatch(dir) && o.wants(ThreadTraces):
+	case !known && isDispatch(dir) && o.wants(trace.ThreadTraces):
 		return o.dispatch(dirFS(filepath.Dir(dir)), filepath.Base(dir), filepath.Dir(p), dir)
 	}
 	return o.unwanted(p, &c, known)
 }
 
-// archive reads what is in an archive.
-func (o *opener) archive(p, real string, kind archiveKind) error {
+// archive reads what is in an archive. r is the file.
+func (o *opener) archive(p, real string, r io.Reader, kind archiveKind) error {
 	if !o.once(real) {
 		return nil
 	}
-	fsys, notes, err := openArchive(real, kind)
+	fsys, notes, err := openArchive(r, kind)
 	if err != nil {
 		return &PathError{Path: p, Problem: cause(err), Advice: "unpack it and give the directory", Err: err}
 	}
@@ -236,11 +268,11 @@ type lack struct {
 
 func (o *opener) lack() lack {
 	switch o.only {
-	case ThreadTraces:
+	case trace.ThreadTraces:
 		return lack{"no dispatch directory (code.json)", "give the ui_output_agent_*_dispatch_* directory that rocprofv3 --att wrote", anyAdvice}
-	case Dispatches:
+	case trace.Dispatches:
 		return lack{"no dispatches", runAdvice, runAdvice}
-	case Counters:
+	case trace.Counters:
 		return lack{"no counter table", counterAdvice, counterAdvice}
 	}
 	return lack{"no dispatch directory (code.json), kernel trace, code object or counter table", "give the directory that rocprofv3 wrote to (its -d)", anyAdvice}
@@ -262,7 +294,7 @@ func (o *opener) unwanted(p string, c *candidate, known bool) error {
 		return notKernelTrace(p, "a counter table")
 	case k == kerneltrace.AgentTable:
 		return notKernelTrace(p, "an agent table")
-	case known && o.only != Dispatches:
+	case known && o.only != trace.Dispatches:
 		return nil
 	}
 	l := o.lack()
@@ -274,27 +306,19 @@ func notKernelTrace(p, what string) error {
 }
 
 // openArchive gives the files of an archive.
-func openArchive(real string, kind archiveKind) (fsys fs.FS, notes []trace.Note, err error) {
-	f, err := os.Open(real)
-	if err != nil {
-		return nil, nil, err
-	}
+func openArchive(r io.Reader, kind archiveKind) (fs.FS, []trace.Note, error) {
 	lim := archiveLimits()
 	switch kind {
 	case zipArchive:
-		var data []byte
-		if data, err = readMember(f, lim.file); err == nil {
-			fsys, notes, err = readZip(data, lim)
+		data, err := readMember(r, lim.file)
+		if err != nil {
+			return nil, nil, err
 		}
+		return readZip(data, lim)
 	case gzipArchive:
-		fsys, notes, err = readGzip(f, lim)
-	default:
-		fsys, notes, err = readTar(f, lim)
+		return readGzip(r, lim)
 	}
-	if err = errors.Join(err, f.Close()); err != nil {
-		return nil, nil, err
-	}
-	return fsys, notes, nil
+	return readTar(r, lim)
 }
 
 // tree reads everything that is wanted of fsys. display and real are the user's
@@ -341,7 +365,7 @@ func (o *opener) files(s *search, real string) (found bool, err error) {
 		if err != nil {
 			o.damaged(&c, err)
 		}
-		if c.repeated && parts&o.only&Dispatches != 0 {
+		if c.repeated && parts&o.only&trace.Dispatches != 0 {
 			o.note(trace.Info, c.shown, "left out: a better source of the same run lies beside it")
 		}
 		found = found || parts != 0
@@ -374,10 +398,10 @@ func (s *search) walk(dir string, depth int) error {
 	}
 	s.dirs++
 	if att.IsDispatchDir(s.fsys, dir) {
-		if s.o.wants(ThreadTraces) {
+		if s.o.wants(trace.ThreadTraces) {
 			s.found = append(s.found, dir)
 		}
-		s.other = !s.o.wants(ThreadTraces)
+		s.other = !s.o.wants(trace.ThreadTraces)
 		return nil
 	}
 	entries, err := fs.ReadDir(s.fsys, dir)

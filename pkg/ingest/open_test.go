@@ -175,7 +175,7 @@ func TestOpenErrors(t *testing.T) {
 		"bad.zip":    "not a valid zip file: unpack it and give the directory",
 		"gz/text.gz": "not a tar archive",
 	} {
-		_, err := Open(context.Background(), []string{filepath.Join(root, name)}, Options{Only: ThreadTraces})
+		_, err := Open(context.Background(), []string{filepath.Join(root, name)}, Options{Only: trace.ThreadTraces})
 		var pe *PathError
 		if !errors.As(err, &pe) || pe.Path != filepath.Join(root, name) || !strings.Contains(err.Error(), want) || strings.Contains(err.Error(), "\n") {
 			t.Errorf("%s: %v, want %q", name, err, want)

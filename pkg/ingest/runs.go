@@ -34,11 +34,11 @@ func (o *opener) database(c *candidate) error {
 			runs = append(runs, r)
 		}
 	}
-	if o.wants(Dispatches) && !c.repeated {
+	if o.wants(trace.Dispatches) && !c.repeated {
 		o.tr.Runs = append(o.tr.Runs, runs...)
 	}
 	o.tr.AddNotes(db.Notes...)
-	if o.wants(Counters) {
+	if o.wants(trace.Counters) {
 		o.addCounters(counterFile{candidate: *c, kind: counters.Database, db: db, runs: runs})
 	}
 	return nil
@@ -236,7 +236,7 @@ func (o *opener) kernelStats(c *candidate) error {
 
 // results reads a results.json: its dispatches, and where its counters are.
 func (o *opener) results(c *candidate) error {
-	if o.wants(Dispatches) && !c.repeated {
+	if o.wants(trace.Dispatches) && !c.repeated {
 		r, err := c.rest()
 		if err != nil {
 			return c.fail(err, "")
@@ -247,7 +247,7 @@ func (o *opener) results(c *candidate) error {
 		}
 		o.tr.Runs = append(o.tr.Runs, runs...)
 	}
-	if o.wants(Counters) {
+	if o.wants(trace.Counters) {
 		o.addCounters(counterFile{candidate: *c, kind: counters.Results})
 	}
 	return nil

@@ -6,6 +6,8 @@ import (
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
+
+	"github.com/rocanalyze/rocanalyze/pkg/trace"
 )
 
 func TestRepeats(t *testing.T) {
@@ -30,7 +32,7 @@ func TestRepeats(t *testing.T) {
 // see the same.
 func TestDatabases(t *testing.T) {
 	const fixtures = "../../fixtures/rocpd"
-	tr, err := Open(t.Context(), []string{fixtures + "/train", fixtures + "/train/70011_results.db"}, Options{Only: Dispatches})
+	tr, err := Open(t.Context(), []string{fixtures + "/train", fixtures + "/train/70011_results.db"}, Options{Only: trace.Dispatches})
 	if err != nil || len(tr.Runs) != 2 || tr.Damaged() {
 		t.Fatalf("%+v, %v", tr, err)
 	}

@@ -31,6 +31,21 @@ type Trace struct {
 	closes []func() error
 }
 
+// Part is a set of kinds of what captures hold.
+type Part uint8
+
+// The kinds.
+const (
+	// ThreadTraces are decoded thread traces, with what lies beside them.
+	ThreadTraces Part = 1 << iota
+	// Dispatches are kernel dispatches, one by one or summed.
+	Dispatches
+	// Counters are hardware counters of dispatches.
+	Counters
+	// Code is code objects and assembly listings.
+	Code
+)
+
 // Source is a file or directory that was recognised.
 type Source struct {
 	// Path is as the user can find it again.

@@ -33,6 +33,9 @@ type Command struct {
 	Exit [4]string
 	// Takes names what to give where no path is.
 	Takes string
+	// Reads is what of the inputs is looked at: the rest stays closed. 0 stands
+	// for everything.
+	Reads trace.Part
 	// Runs are the analyzers of which the result is.
 	Runs []analysis.Required
 	// Flags are those that the command has beside the common ones.

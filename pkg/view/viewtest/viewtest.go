@@ -29,7 +29,7 @@ func Golden(t *testing.T, c *view.Command, file string, paths ...string) {
 		}
 	}
 	var err error
-	if in.Trace, err = ingest.Open(t.Context(), paths, ingest.Options{}); err != nil {
+	if in.Trace, err = ingest.Open(t.Context(), paths, ingest.Options{Only: c.Reads}); err != nil {
 		t.Fatal(err)
 	}
 	if in.Outcome, err = analysis.Run(t.Context(), in.Trace, in.Options, c.Runs...); err != nil {
