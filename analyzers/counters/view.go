@@ -68,6 +68,17 @@ func show(in *view.Input) (*view.Shown, error) {
 	return s, nil
 }
 
+// KernelNames lists the names of the kernels that the inputs hold, those that
+// were counted included.
+func KernelNames(in *view.Input) []string {
+	names := in.KernelNames()
+	if res := Analyzer.Of(in.Outcome); res != nil {
+		names = append(names, res.Names...)
+	}
+	slices.Sort(names)
+	return slices.Compact(names)
+}
+
 // Counted is what was counted, for the commands that need at least one kernel
 // of it.
 func Counted(in *view.Input) (*Result, error) {

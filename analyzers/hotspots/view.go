@@ -62,7 +62,7 @@ func show(in *view.Input) (*view.Shown, error) {
 	if res == nil {
 		return nil, in.NoThreadTrace()
 	}
-	if len(res.Kernels) == 0 && len(res.Empty) == 0 {
+	if len(res.Kernels) == 0 && (len(res.Empty) == 0 || in.Selects()) {
 		return nil, in.NoKernel(in.KernelNames())
 	}
 	v := View{By: By(in.Flags.Text("by")), Detail: in.Flags.Is("detail"), Verbose: in.Verbose(), FullNames: in.FullNames()}

@@ -108,5 +108,5 @@ func nothing(in *view.Input, res *Result) error {
 	case res.Calls == 0:
 		return fmt.Errorf("%s: none of its %d kernel dispatches counts (bad times, or outside of --since and --until)", in.Where(), read)
 	}
-	return fmt.Errorf("no kernel matches --kernel %q", in.Flags.Text("kernel"))
+	return in.NoKernel(in.KernelNames())
 }

@@ -87,6 +87,9 @@ func show(in *view.Input) (*view.Shown, error) {
 	if res == nil {
 		return nil, in.NoThreadTrace()
 	}
+	if len(res.Kernels) == 0 && in.Selects() {
+		return nil, in.NoKernel(in.KernelNames())
+	}
 	if len(res.Kernels) == 0 {
 		return nil, view.Nothing("no kernel with cycles to show; the traces hold: " + in.FirstKernels())
 	}

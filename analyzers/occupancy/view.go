@@ -133,12 +133,13 @@ func show(in *view.Input) (*view.Shown, error) {
 func nothing(in *view.Input) error {
 	names := in.KernelNames()
 	switch {
+	case in.Selects() && len(names) > 0:
+		return in.NoKernel(names)
 	case in.Trace.Damaged():
 		return errors.New("nothing could be read of " + in.Where() + in.Trace.Lost())
-	case len(names) == 0 || in.Flags.Text("kernel") == "": // the kernels of a results.json are not looked at
-		return view.Nothing(in.Where() + ": there is no kernel in it")
 	}
-	return in.NoKernel(names)
+	// The kernels of a results.json are not looked at.
+	return view.Nothing(in.Where() + ": there is no kernel in it")
 }
 
 // checkNumbers refuses counts that cannot be, and flags that describe a kernel

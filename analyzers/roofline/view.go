@@ -7,6 +7,8 @@ import (
 	"strconv"
 	"strings"
 
+	"github.com/rocanalyze/rocanalyze/analyzers/counters"
+	"github.com/rocanalyze/rocanalyze/analyzers/regime"
 	"github.com/rocanalyze/rocanalyze/pkg/analysis"
 	"github.com/rocanalyze/rocanalyze/pkg/trace"
 	"github.com/rocanalyze/rocanalyze/pkg/view"
@@ -77,6 +79,9 @@ func product(in *view.Input) error {
 
 func show(in *view.Input) (*view.Shown, error) {
 	res := Analyzer.Of(in.Outcome)
+	if in.Selects() && len(in.Paths) > 0 && len(regime.Analyzer.Of(in.Outcome).Kernels) == 0 {
+		return nil, in.NoKernel(counters.KernelNames(in))
+	}
 	s := &view.Shown{Document: Sections(res, View{Verbose: in.Verbose(), FullNames: in.FullNames()}), Table: CSV(res), Result: res}
 	for i := range res.Points {
 		s.Rows = append(s.Rows, res.Points[i].Name)

@@ -4,6 +4,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/rocanalyze/rocanalyze/analyzers/counters"
 	"github.com/rocanalyze/rocanalyze/analyzers/regime"
 	"github.com/rocanalyze/rocanalyze/pkg/analysis"
 	"github.com/rocanalyze/rocanalyze/pkg/finding"
@@ -52,8 +53,8 @@ type output struct {
 
 func show(in *view.Input) (*view.Shown, error) {
 	res := Analyzer.Of(in.Outcome)
-	if in.Flags.Text("kernel") != "" && len(res.Kernels) == 0 {
-		return nil, in.NoKernel(in.KernelNames())
+	if in.Selects() && len(res.Kernels) == 0 {
+		return nil, in.NoKernel(counters.KernelNames(in))
 	}
 	gates := slices.DeleteFunc(in.Findings(), func(f finding.Finding) bool { return !f.Gate })
 	s := &view.Shown{Result: output{res, gates}, Nothing: "no verdict can be given: no kernel was found in " + in.Where()}

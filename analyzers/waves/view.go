@@ -21,6 +21,7 @@ issue, wait and stall, how long they live, how evenly SIMDs and shader engines
 are loaded, and who comes late to barriers.
 
 PATH is what hotspots takes: a dispatch directory, a tree or an archive of them.
+--kernel chooses traces by the kernels whose waves they hold.
 --format perfetto writes trace events for Perfetto (ui.perfetto.dev) or
 chrome://tracing.`,
 	Example: `  rocanalyze waves ui_output_agent_14705_dispatch_25
@@ -52,6 +53,9 @@ func show(in *view.Input) (*view.Shown, error) {
 	res := Analyzer.Of(in.Outcome)
 	if res == nil {
 		return nil, in.NoThreadTrace()
+	}
+	if len(res.Traces)+len(res.Without) == 0 && in.Selects() {
+		return nil, in.NoKernel(in.KernelNames())
 	}
 	v := View{SE: in.Flags.Int("se"), SIMD: in.Flags.Int("simd"), Top: in.Top(), Verbose: in.Verbose(), FullNames: in.FullNames()}
 	if err := v.in(res); err != nil {

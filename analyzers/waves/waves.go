@@ -35,6 +35,9 @@ func run(p *analysis.Pass) (*Result, error) {
 	res := &Result{Traces: []Trace{}}
 	for _, tt := range p.Trace.ThreadTraces {
 		replayed := replay.Analyzer.Of(p, tt)
+		if !selected(p, tt, replayed) {
+			continue
+		}
 		if !replayed.HasWaves {
 			res.Without = append(res.Without, tt.Path)
 			continue
@@ -47,6 +50,24 @@ func run(p *analysis.Pass) (*Result, error) {
 		res.Traces = append(res.Traces, t)
 	}
 	return res, nil
+}
+
+// selected reports whether a trace is to be laid out: one of the kernels whose
+// waves it holds is selected, or one of its kernels when it holds no waves. The
+// other waves of a trace stay: they share the SIMDs.
+func selected(p *analysis.Pass, tt *trace.ThreadTrace, r *replay.Replay) bool {
+	for k, kn := range p.Capture.Trace(tt).Kernels {
+		if (!r.HasWaves || ran(r, k)) && p.Selects(kn.Names) {
+			return true
+		}
+	}
+	return p.Kernel == nil
+}
+
+// ran reports whether there are waves of a kernel.
+func ran(r *replay.Replay, k int) bool {
+	n := r.Kernels[k].Waves
+	return n[replay.Working]+n[replay.NoWork] > 0
 }
 
 // state is what a wave does.
@@ -116,7 +137,7 @@ func (b *builder) build() (Trace, error) {
 	t := Trace{Path: b.tt.Path, Dispatch: b.tt.DispatchID, Waves: int(all.lives.Count()), BarriersCut: all.cut}
 	t.FilesMissing, t.FilesDamaged = b.replay.Report.Missing, b.replay.Report.Damaged
 	for k, kn := range b.p.Capture.Trace(b.tt).Kernels {
-		if n := b.replay.Kernels[k].Waves; n[replay.Working]+n[replay.NoWork] > 0 {
+		if ran(b.replay, k) {
 			t.Kernels = append(t.Kernels, kn.Names.Shown())
 		}
 	}

@@ -269,7 +269,7 @@ func (r *runner) analyse(ctx context.Context, row int) (*view.Shown, error) {
 	if err != nil {
 		return nil, err
 	}
-	if row == 0 {
+	if row == 0 || len(shown.Rows) == 0 {
 		shown.Number()
 		return shown, nil
 	}

@@ -95,8 +95,18 @@ func (in *Input) NoThreadTrace() error {
 
 // NoKernel is the error of a --kernel that selects none of the names.
 func (in *Input) NoKernel(names []string) error {
-	return fmt.Errorf("no kernel matches --kernel %q; there are: %s", in.Flags.Text("kernel"), first(names))
+	more := ""
+	if k := in.Options.Kernel; k != nil && slices.ContainsFunc(names, k.MatchString) {
+		return fmt.Errorf("there is nothing to show of the kernels that --kernel %q selects", in.Flags.Text("kernel"))
+	}
+	if len(names) > 0 {
+		more = "; there are: " + first(names)
+	}
+	return fmt.Errorf("no kernel matches --kernel %q%s", in.Flags.Text("kernel"), more)
 }
+
+// Selects reports whether kernels are selected by name.
+func (in *Input) Selects() bool { return in.Options.Kernel != nil }
 
 // KernelNames lists the names of the kernels that the inputs hold, each once.
 func (in *Input) KernelNames() []string {
