@@ -66,6 +66,9 @@ func section(i int, r *Result, k *Kernel, v View) report.Section {
 		GPUText(k.Machine),
 		{Key: "dispatches", Value: DispatchText(k.Dispatches, k.TotalNs)},
 	}}
+	if v.Verbose {
+		head.Items = append(head.Items, EvidenceText(k.Machine))
+	}
 	if r.Aggregation == "mean" {
 		head.Items = append(head.Items, report.KV{Key: "values", Value: "means of each dispatch's value"})
 	}
@@ -98,6 +101,11 @@ func GPUText(m *Machine) report.KV {
 		}
 	}
 	return report.KV{Key: "GPU", Value: name, Note: m.ArchSource}
+}
+
+// EvidenceText says from where each fact about the GPU is.
+func EvidenceText(m *Machine) report.KV {
+	return report.KV{Key: "evidence", Value: m.GPU.Evidence()}
 }
 
 // DispatchText counts dispatches, with their time.

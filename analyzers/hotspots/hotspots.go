@@ -119,6 +119,7 @@ func (b *builder) build() Kernel {
 		Coverage:   Coverage{cov, cov.ExecutedPct()},
 		Waves:      b.waves(all),
 		Machine:    b.machine(),
+		GPU:        b.resolved.Machine,
 		Registers:  b.listing.Registers[b.k],
 		Launch:     b.launch(),
 		Samples:    b.samples(),

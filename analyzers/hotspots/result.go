@@ -6,6 +6,7 @@ import (
 	"github.com/rocanalyze/rocanalyze/analyzers/loops"
 	"github.com/rocanalyze/rocanalyze/analyzers/stalls"
 	"github.com/rocanalyze/rocanalyze/analyzers/trust"
+	"github.com/rocanalyze/rocanalyze/pkg/capture"
 	"github.com/rocanalyze/rocanalyze/pkg/trace"
 )
 
@@ -46,6 +47,8 @@ type Kernel struct {
 	Coverage Coverage `json:"coverage"`
 	Waves    *Waves   `json:"waves,omitempty"`
 	Machine  Machine  `json:"machine"`
+	// GPU is what it ran on.
+	GPU *capture.Machine `json:"-"`
 	// Utilisation is absent for program-counter samples and without waves.
 	Utilisation *Utilisation   `json:"utilisation,omitempty"`
 	Registers   code.Registers `json:"registers_named"`

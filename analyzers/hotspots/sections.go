@@ -168,6 +168,9 @@ func headSection(i int, k *Kernel, v View) report.Section {
 	}
 	add("trace", k.Path, "")
 	add("arch", k.Arch.String(), archNote(k))
+	if v.Verbose && k.GPU != nil {
+		add("evidence", k.GPU.Evidence(), "")
+	}
 	add("code", codeText(k)+"; "+registersText(k), "")
 	add("waves", wavesText(k), machineText(k))
 	if k.Samples != nil {

@@ -89,6 +89,9 @@ func detail(i int, k *Kernel, v counters.View) report.Section {
 		counters.GPUText(k.Machine),
 		{Key: "dispatches", Value: counters.DispatchText(k.Dispatches, k.TotalNs)},
 	}}
+	if v.Verbose {
+		kv.Items = append(kv.Items, counters.EvidenceText(k.Machine))
+	}
 	for _, f := range facts(k) {
 		if f.Value != "" {
 			kv.Items = append(kv.Items, f)

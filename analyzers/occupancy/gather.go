@@ -77,6 +77,7 @@ func newSubject(kind, path string, names capture.Names, m machine) *subject {
 	}
 	if m.known() {
 		s.k.Arch, s.k.ArchSource, s.k.Device, s.k.CUs = m.name, m.source, m.device, m.cus
+		s.k.GPU = m.gpu
 	}
 	return s
 }
@@ -440,7 +441,7 @@ func (b *builder) compiled(co *trace.CodeObject, k *trace.CodeKernel, m machine)
 		s.unknown = why
 	}
 	if m.unused != "" {
-		s.note(note("device_flag_unused", "%s", m.unused))
+		s.note(note(noteFlagUnused, "%s", m.unused))
 	}
 	b.compiledNotes(s, k)
 	return b.add(s)

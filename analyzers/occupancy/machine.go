@@ -3,6 +3,7 @@ package occupancy
 import (
 	"fmt"
 	"path"
+	"strings"
 
 	"github.com/rocanalyze/rocanalyze/pkg/capture"
 	"github.com/rocanalyze/rocanalyze/pkg/gpu"
@@ -20,6 +21,7 @@ type machine struct {
 	cus    int
 	// source says where this comes from.
 	source string
+	gpu    *capture.Machine
 	// unknown says why there is no architecture, unused that the GPU which the
 	// user named is another one.
 	unknown, unused string
@@ -30,7 +32,7 @@ func (m machine) known() bool { return m.arch.Name != "" }
 // machine takes what the launch needs of a GPU of the capture; why says what
 // is missing where it is not known.
 func (b *builder) machine(m *capture.Machine, why string) machine {
-	out := machine{name: string(m.Arch.Target), source: path.Base(m.Arch.Source)}
+	out := machine{name: string(m.Arch.Target), source: path.Base(m.Arch.Source), gpu: m}
 	var err error
 	switch out.arch, err = m.GPU(); {
 	case m.Arch.Target == "":
@@ -41,9 +43,6 @@ func (b *builder) machine(m *capture.Machine, why string) machine {
 	if m.Device != nil && !m.Assumed {
 		out.device, out.cus = m.DeviceName(), m.Device.CUs
 	}
-	if m.Arch.Source == capture.SourceFlag {
-		out.source = b.flagName()
-	}
 	return out
 }
 
@@ -53,22 +52,30 @@ func (b *builder) compiledFor(co *trace.CodeObject) machine {
 	m := b.machine(b.p.Capture.Compiled(co), fmt.Sprintf("its target %q is no single known GPU", co.Target))
 	named, err := gpu.ArchByName(string(b.p.Capture.NamedArch()))
 	switch {
-	case err != nil || !m.known() || m.source == b.flagName():
+	case err != nil || !m.known() || m.source == capture.SourceFlag:
 	case named.Name == m.arch.Name:
-		m.source += ", " + b.flagName()
+		m.source += ", " + capture.SourceFlag
 	default:
-		m.unused = fmt.Sprintf("%s says %s: %s %s is not used", m.source, m.name, b.flagName(), b.p.Capture.Flag())
+		m.unused = fmt.Sprintf("%s says %s: %s %s is not used", m.source, m.name, capture.SourceFlag, b.p.Capture.Flag())
 	}
 	return m
 }
 
-// flagName is the flag that gave the GPU.
-func (b *builder) flagName() string {
-	if _, err := gpu.ArchByName(b.p.Capture.Flag()); err == nil {
-		return "--arch"
+// worded names the flag that the user gave where others all have --device.
+func (r *Result) worded(flag string) {
+	for i := range r.Kernels {
+		k := &r.Kernels[i]
+		k.ArchSource = strings.ReplaceAll(k.ArchSource, capture.SourceFlag, flag)
+		for j := range k.Notes {
+			if n := &k.Notes[j]; n.ID == noteFlagUnused {
+				n.Text = strings.ReplaceAll(n.Text, capture.SourceFlag, flag)
+			}
+		}
 	}
-	return capture.SourceFlag
 }
+
+// noteFlagUnused says that a code object is of another GPU than was named.
+const noteFlagUnused gpu.NoteID = "device_flag_unused"
 
 // maxFigure is far above any figure of an agent or a dispatch; what exceeds it
 // is unknown.

@@ -2,6 +2,7 @@ package occupancy
 
 import (
 	"github.com/rocanalyze/rocanalyze/analyzers/code"
+	"github.com/rocanalyze/rocanalyze/pkg/capture"
 	"github.com/rocanalyze/rocanalyze/pkg/finding"
 	"github.com/rocanalyze/rocanalyze/pkg/gpu"
 	"github.com/rocanalyze/rocanalyze/pkg/trace"
@@ -40,6 +41,8 @@ type Kernel struct {
 	ArchSource string `json:"arch_source,omitempty"`
 	Device     string `json:"device,omitempty"`
 	CUs        int    `json:"cus,omitempty"`
+	// GPU is what Arch, Device and CUs are of.
+	GPU *capture.Machine `json:"-"`
 
 	WaveSize      int `json:"wave_size,omitempty"`
 	WorkgroupSize int `json:"workgroup_size,omitempty"`

@@ -23,6 +23,8 @@ type View struct {
 	FullNames bool
 	// LLVM and WhatIf say that those parts were asked for.
 	LLVM, WhatIf bool
+	// Flag is the flag that named the GPU, where one did.
+	Flag string
 }
 
 // Bounds of the usual view: details are shown for few kernels, and few
@@ -41,7 +43,11 @@ func Sections(r *Result, findings []finding.Finding, v View) report.Document {
 		kernels = kernels[:v.Top]
 	}
 	items := []report.Item{summary(r, kernels, v)}
-	if heads := machines(r.Kernels); len(heads) > 0 {
+	heads := machines(r.Kernels)
+	if v.Verbose {
+		heads = append(heads, evidence(r.Kernels, v.Flag)...)
+	}
+	if len(heads) > 0 {
 		items = append([]report.Item{report.KeyValues{Items: heads}}, items...)
 	}
 	doc := report.Document{Sections: []report.Section{{ID: "occupancy", Title: "Occupancy", Items: items}}}
@@ -90,6 +96,24 @@ func machines(kernels []Kernel) []report.KV {
 			from = append(from[:2:2], fmt.Sprintf("%d more", n-2))
 		}
 		out[i].Note = "from " + strings.Join(from, ", ")
+	}
+	return out
+}
+
+// evidence says from where each fact about the GPUs is, once each.
+func evidence(kernels []Kernel, flag string) []report.KV {
+	var out []report.KV
+	told := map[*capture.Machine]bool{nil: true}
+	for i := range kernels {
+		m := kernels[i].GPU
+		if told[m] {
+			continue
+		}
+		told[m] = true
+		kv := report.KV{Key: "evidence", Value: strings.ReplaceAll(m.Evidence(), capture.SourceFlag, flag)}
+		if !slices.Contains(out, kv) {
+			out = append(out, kv)
+		}
 	}
 	return out
 }
@@ -453,7 +477,7 @@ func curveTable(i int, k *Kernel) report.Table {
 var usual = map[gpu.NoteID]bool{
 	gpu.NotePadded: true, gpu.NoteMixed: true, gpu.NoteIrregular: true, gpu.NoteOneWave: true,
 	"largest_workgroup": true, "descriptor_padded": true, noteWaveAssumed: true, "registers_from_code": true,
-	"device_flag_unused": true, "dynamic_vgpr_block_unknown": true, "cus_unknown": true, "other_dispatch": true,
+	noteFlagUnused: true, "dynamic_vgpr_block_unknown": true, "cus_unknown": true, "other_dispatch": true,
 	"launch_unknown": true, "columns_missing": true, "metadata": true,
 }
 

@@ -112,7 +112,11 @@ func show(in *view.Input) (*view.Shown, error) {
 		return nil, errors.New(res.NoGPU)
 	}
 	findings := slices.DeleteFunc(in.Findings(), func(x finding.Finding) bool { return !Relevant(x) })
-	v := View{Top: in.Top(), Verbose: in.Verbose(), FullNames: in.FullNames(), LLVM: in.Flags.Is("llvm-rule"), WhatIf: in.Flags.Text("what-if") != ""}
+	v := View{Top: in.Top(), Verbose: in.Verbose(), FullNames: in.FullNames(), LLVM: in.Flags.Is("llvm-rule"), WhatIf: in.Flags.Text("what-if") != "", Flag: capture.SourceFlag}
+	if in.Flags.Text("device") == "" {
+		v.Flag = "--arch"
+	}
+	res.worded(v.Flag)
 	whole := v
 	whole.Top = 0
 	s := &view.Shown{

@@ -52,7 +52,7 @@ func (j *joiner) counterRuns() {
 		k.Counted = append(k.Counted, m)
 		k.Sources = append(k.Sources, Source{Kind: "counters", Path: c.Run})
 		if c.Machine != nil && k.Arch == "" {
-			k.Arch, k.Device = c.Machine.Arch(), c.Machine.Device
+			k.Arch, k.Device, k.GPU = c.Machine.Arch(), c.Machine.Device, c.Machine.GPU
 		}
 	}
 }

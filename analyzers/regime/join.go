@@ -109,7 +109,7 @@ func (j *joiner) launches() {
 		}
 		k.Shape.Take(s)
 		k.Static = o
-		k.Arch, k.Device = o.Arch, o.Device
+		k.Arch, k.Device, k.GPU = o.Arch, o.Device, o.GPU
 		k.Sources = append(k.Sources, Source{Kind: o.Source.Kind, Path: o.Source.Path})
 	}
 }
@@ -157,7 +157,7 @@ func (j *joiner) addTrace(m *TraceMeasure) {
 	k.Traces = append(k.Traces, m)
 	k.Sources = append(k.Sources, Source{Kind: "thread_trace", Path: h.Path, DispatchID: h.Dispatch})
 	if k.Arch == "" {
-		k.Arch = string(h.Arch.Target)
+		k.Arch, k.GPU = string(h.Arch.Target), m.Resolved.Machine
 	}
 	if k.Device == "" && m.Device != nil {
 		k.Device = m.Device.Name

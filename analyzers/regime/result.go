@@ -57,6 +57,8 @@ type Kernel struct {
 	Shape  Shape  `json:"shape"`
 	Arch   string `json:"arch,omitempty"`
 	Device string `json:"device,omitempty"`
+	// GPU is what Arch and Device are of.
+	GPU *capture.Machine `json:"-"`
 
 	Regime Regime `json:"regime"`
 	// Subtype is the resource of compute ("matrix", "valu", "issue") and

@@ -82,7 +82,7 @@ func (j *joiner) ranOn(k *Kernel, a *kernels.AgentOf) error {
 		if err != nil {
 			return err
 		}
-		k.Arch, k.Device = string(found[id].Arch.Target), found[id].DeviceName()
+		k.Arch, k.Device, k.GPU = string(found[id].Arch.Target), found[id].DeviceName(), found[id]
 		return nil
 	}
 	return nil

@@ -46,10 +46,14 @@ var Analyzer = analysis.New(analysis.Analyzer{
 type Result struct {
 	Device string `json:"device,omitempty"`
 	// DeviceSource says how the device is known.
-	DeviceSource string  `json:"device_source,omitempty"`
-	Memory       []Roof  `json:"memory_roofs"`
-	Math         []Roof  `json:"compute_roofs"`
-	Points       []Point `json:"points"`
+	DeviceSource string `json:"device_source,omitempty"`
+	// GPU is the one of the captures, nil where only the user named it; without
+	// Device it is the first.
+	GPU *capture.Machine `json:"-"`
+
+	Memory []Roof  `json:"memory_roofs"`
+	Math   []Roof  `json:"compute_roofs"`
+	Points []Point `json:"points"`
 }
 
 // Roof is one ceiling.
@@ -129,14 +133,17 @@ type builder struct {
 // device takes that of the captures, in which the user's word is one piece of
 // evidence; without any, the user's.
 func (b *builder) device(v *regime.Result) {
-	take := func(d *gpu.Device, source string) {
+	take := func(d *gpu.Device, source string, m *capture.Machine) {
+		if b.res.GPU == nil {
+			b.res.GPU = m
+		}
 		if b.dev == nil && d != nil {
-			b.dev, b.res.Device, b.res.DeviceSource = d, d.Name, source
+			b.dev, b.res.Device, b.res.DeviceSource, b.res.GPU = d, d.Name, source, m
 		}
 	}
 	for i := range v.Kernels {
 		if m := v.Kernels[i].Main; m != nil {
-			take(m.Device, m.DeviceSource)
+			take(m.Device, m.DeviceSource, m.Resolved.Machine)
 		}
 		for _, c := range v.Kernels[i].Counted {
 			m := c.Counters.Machine.GPU
@@ -144,15 +151,15 @@ func (b *builder) device(v *regime.Result) {
 			if m.DeviceSource == capture.SourceFlag {
 				source = capture.SourceFlag
 			}
-			take(m.Only(), source)
+			take(m.Only(), source, m)
 		}
 	}
 	named := b.p.Capture.Named()
 	switch {
 	case len(named) == 1:
-		take(&named[0], capture.SourceFlag)
+		take(&named[0], capture.SourceFlag, nil)
 	case len(named) > 1 && len(v.Kernels) == 0:
-		take(&named[0], fmt.Sprintf("--device %s: the first of %d devices", b.p.Capture.Flag(), len(named)))
+		take(&named[0], fmt.Sprintf("--device %s: the first of %d devices", b.p.Capture.Flag(), len(named)), nil)
 	}
 }
 

@@ -50,6 +50,9 @@ func pointSection(i int, p *Point, r *Result, v View) report.Section {
 	}
 	add("source", strings.TrimSpace(strings.ReplaceAll(p.Source, "_", " ")+" "+p.Path), "")
 	add("device", r.Device, r.DeviceSource)
+	if v.Verbose && r.GPU != nil {
+		add("evidence", r.GPU.Evidence(), "")
+	}
 	add("operations", fmt.Sprintf("%.4g GFLOP", p.FLOPs/1e9), string(p.Math))
 	if p.TimeNs != nil {
 		add("achieved", rate(*p.AchievedGFLOPs)+ofPct(p.PeakPct, "of the compute roof"), "in "+report.Duration(*p.TimeNs))

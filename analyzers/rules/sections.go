@@ -125,6 +125,9 @@ func head(i int, k *Kernel, v View) report.Section {
 		add("contradiction", c)
 	}
 	add("launch", launchText(k))
+	if v.Verbose && k.GPU != nil {
+		add("evidence", k.GPU.Evidence())
+	}
 	add("time", timeText(k.Time))
 	shown := 0
 	for _, s := range k.Sources {

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"errors"
 	"os"
 	"path/filepath"
 	"regexp"
@@ -18,6 +19,7 @@ import (
 	"github.com/rocanalyze/rocanalyze/pkg/gpu"
 	"github.com/rocanalyze/rocanalyze/pkg/ingest"
 	"github.com/rocanalyze/rocanalyze/pkg/trace"
+	"github.com/rocanalyze/rocanalyze/pkg/view"
 )
 
 // everything is what the commands show.
@@ -126,6 +128,62 @@ func TestOneGPU(t *testing.T) {
 	}
 	if refused < 100 || taken < 30 {
 		t.Errorf("%d refused, %d taken: the fixtures do not try both", refused, taken)
+	}
+}
+
+// With -v every command that names the GPU says the same words about it, a
+// device that nothing names included, and which flag the user gave.
+func TestSameEvidence(t *testing.T) {
+	agentless, counted := t.TempDir(), t.TempDir()
+	for dir, from := range map[string]string{agentless: "att/gemm", counted: "pmc/gemm"} {
+		if err := os.CopyFS(dir, os.DirFS("../../fixtures/"+from)); err != nil {
+			t.Fatal(err)
+		}
+		for _, below := range []string{"", "pass_*", "pass_*/*"} {
+			tables, err := filepath.Glob(filepath.Join(dir, below, "*_agent_info.csv"))
+			for _, table := range tables {
+				err = errors.Join(err, os.Remove(table))
+			}
+			if err != nil {
+				t.Fatal(err)
+			}
+		}
+	}
+	for _, c := range []struct {
+		args, commands []string
+		want           string
+	}{
+		{
+			[]string{"../../fixtures/att/gemm"},
+			[]string{"diagnose", "hotspots", "occupancy", "roofline"},
+			"evidence MI350X, gfx950, 256 CUs, wave 64: Agent 2 from gemm_kernel_trace.csv, row 7; gfx950, MI350X, 8 XCCs, 256 CUs, 4 SIMDs per CU, 2200 MHz from gemm_agent_info.csv, row 3; ",
+		},
+		{
+			[]string{"../../fixtures/pmc/gemm"},
+			[]string{"diagnose", "counters", "l2", "roofline"},
+			"evidence MI350X, gfx950, 256 CUs, wave 64: Agent 1 from gemm; gfx950, MI350X, 8 XCCs, 256 CUs, 4 SIMDs per CU, 2200 MHz from 70011_agent_info.csv, row 2; ",
+		},
+		{
+			[]string{agentless},
+			[]string{"diagnose", "hotspots", "occupancy", "roofline"},
+			"MI350X or MI355X assumed: all gfx950 devices of the table have its CUs and memory",
+		},
+		{
+			[]string{counted},
+			[]string{"diagnose", "counters", "l2", "roofline"},
+			"evidence MI350X or MI355X, gfx950, 256 CUs, wave 64: gfx950 from the counters (only gfx950 has these counters); MI350X or MI355X assumed: all gfx950",
+		},
+		{[]string{agentless, "--device", "gfx950"}, []string{"diagnose", "hotspots", "occupancy", "roofline"}, "gfx950 from --device; MI350X or MI355X assumed: all gfx950"},
+		{[]string{agentless, "--arch", "gfx950"}, []string{"occupancy"}, "gfx950 from --arch; MI350X or MI355X assumed: all gfx950"},
+	} {
+		for _, command := range c.commands {
+			var out, errs strings.Builder
+			err := run(t.Context(), &out, &errs, func(string) string { return "" }, append([]string{command, "-v"}, c.args...))
+			var nothing view.Nothing // a verdict needs more than that
+			if got := strings.Join(strings.Fields(out.String()), " "); err != nil && !errors.As(err, &nothing) || !strings.Contains(got, c.want) {
+				t.Errorf("%s -v %v: %v, no %q in\n%s%s", command, c.args, err, c.want, out.String()[:min(out.Len(), 3000)], errs.String())
+			}
+		}
 	}
 }
 

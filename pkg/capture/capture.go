@@ -142,7 +142,7 @@ type Counters struct {
 // named one that does not have the counters.
 func (c *Capture) WithCounters(m *Machine, what string, e Counters) error {
 	if m.Arch.Target == "" {
-		m.Arch = Arch{Candidates: e.Archs, Source: "inferred: " + e.Why}
+		m.Arch = Arch{Candidates: e.Archs, Source: inferred + e.Why}
 		if len(e.Archs) == 1 {
 			m.Arch.Target, m.Arch.Candidates = e.Archs[0], nil
 		}
@@ -283,7 +283,7 @@ func (c *Capture) machine(q query, f *flag) (*Machine, error) {
 	case f.known():
 		m.Arch = Arch{Target: f.arch, Source: SourceFlag}
 	default:
-		m.Arch = Arch{Candidates: q.code.candidates, Source: "instructions", Evidence: q.code.evidence}
+		m.Arch = Arch{Candidates: q.code.candidates, Source: fromInstructions, Evidence: q.code.evidence}
 		if len(q.code.candidates) == 1 {
 			m.Arch.Target, m.Arch.Candidates = q.code.candidates[0], nil
 		}

@@ -175,6 +175,53 @@ func TestFacts(t *testing.T) {
 	}
 }
 
+// The evidence names the GPU and each fact's source, a device that is assumed
+// in the words of every other source.
+func TestEvidence(t *testing.T) {
+	for _, c := range []struct {
+		name     string
+		device   string
+		agents   []trace.Agent
+		launches []trace.Launch
+		text     string
+		starts   string
+		holds    []string
+	}{
+		{
+			name: "an agent", agents: []trace.Agent{apu(1), mi350x(2)}, launches: []trace.Launch{row(1, "Agent 2")}, text: onGFX950,
+			starts: "MI350X, gfx950, 256 CUs, wave 64: Agent 2 from x_kernel_trace.csv, row 1; gfx950, MI350X, 256 CUs from x_agent_info.csv, row 3; ",
+			holds:  []string{"8 XCCs from all known gfx950: MI350X, MI355X", "8000 GB/s from device table"},
+		},
+		{
+			name: "agents alike", agents: []trace.Agent{mi350x(2), mi350x(3)}, text: onGFX950,
+			starts: "MI350X, gfx950, 256 CUs, wave 64: gfx950, MI350X, 256 CUs from x_agent_info.csv, row 3 and 1 more; ",
+		},
+		{
+			name: "assumed", text: onGFX950,
+			starts: "MI350X or MI355X, gfx950, 256 CUs, wave 64: gfx950 from the instructions (buffer_load_dwordx4",
+			holds:  []string{"MI350X or MI355X assumed: all gfx950 devices of the table have its CUs and memory"},
+		},
+		{name: "named", device: "MI300X", text: onGFX9, starts: "MI300X, gfx942, 304 CUs, wave 64: gfx942, MI300X from --device; "},
+		{name: "open", text: "s_nop 0", starts: "gfx9, wave 64: gfx9 from instructions; wave 64 from architecture"},
+	} {
+		tr := traceOf(9, c.agents, c.launches, c.text)
+		got, err := Resolve(tr, c.device)
+		if err != nil {
+			t.Errorf("%s: %v", c.name, err)
+			continue
+		}
+		words := got.Trace(tr.ThreadTraces[0]).Evidence()
+		if !strings.HasPrefix(words, c.starts) {
+			t.Errorf("%s: %s", c.name, words)
+		}
+		for _, want := range c.holds {
+			if !strings.Contains(words, want) {
+				t.Errorf("%s: no %q in %s", c.name, want, words)
+			}
+		}
+	}
+}
+
 // A name must be one of the GPUs that rows ran on; the others keep their own.
 func TestLaunched(t *testing.T) {
 	got, err := Resolve(&trace.Trace{}, "MI300X")

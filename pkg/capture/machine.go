@@ -31,6 +31,15 @@ const (
 // SourceFlag is the source of what the user named.
 const SourceFlag = "--device"
 
+// Other sources that are no files. Those that say why begin with assumed or
+// inferred.
+const (
+	fromInstructions = "instructions"
+	fromTable        = "device table"
+	assumed          = "assumed: "
+	inferred         = "inferred: "
+)
+
 // Fact is one thing that is known about a GPU, and where from.
 type Fact struct {
 	Fact   string `json:"fact"`
@@ -270,7 +279,7 @@ func (m *Machine) complete(f *flag) {
 		m.Device, m.DeviceSource = f.single(), SourceFlag
 	default:
 		if m.Device = assumedDevice(m.Arch.Target); m.Device != nil {
-			m.DeviceSource, m.Assumed = "assumed: all "+string(m.Arch.Target)+" devices of the table have its CUs and memory", true
+			m.DeviceSource, m.Assumed = assumed+"all "+string(m.Arch.Target)+" devices of the table have its CUs and memory", true
 		}
 	}
 	m.figures(f)
@@ -281,7 +290,7 @@ func (m *Machine) complete(f *flag) {
 // all devices of the name agree that the user gave, else those in which all of
 // the architecture do.
 func (m *Machine) figures(f *flag) {
-	if m.Device != nil && !m.Assumed {
+	if m.Device != nil && m.Device.Name != string(m.Arch.Target) {
 		m.say(FactDevice, m.Device.Name, m.DeviceSource)
 	}
 	m.described()
@@ -298,7 +307,7 @@ func (m *Machine) figures(f *flag) {
 		}
 	}
 	if m.Device != nil {
-		m.number(FactMemory, m.Device.MemoryGBps, m.DeviceSource)
+		m.number(FactMemory, m.Device.MemoryGBps, fromTable)
 	}
 }
 
