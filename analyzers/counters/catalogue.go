@@ -31,7 +31,7 @@ type Metric struct {
 	// Over says what is usually wrong when the value is above Max or below 0.
 	Over string `json:"over_means,omitempty"`
 	// Peak is the ceiling to compare with: "memory", "l2", "lds" or "".
-	Peak string `json:"peak,omitempty"`
+	Peak string `json:"peak_name,omitempty"`
 	// Doc says what the figure tells, and its traps.
 	Doc string `json:"doc,omitempty"`
 	// Formulas are tried in order: the first for the architecture whose
@@ -45,9 +45,9 @@ type Formula struct {
 	Archs []string `json:"archs,omitempty"`
 	// Expr is what is computed. Where it is empty, Low and High are, and the
 	// value is somewhere between.
-	Expr string `json:"expr,omitempty"`
-	Low  string `json:"low,omitempty"`
-	High string `json:"high,omitempty"`
+	Expr string `json:"formula,omitempty"`
+	Low  string `json:"low_formula,omitempty"`
+	High string `json:"high_formula,omitempty"`
 	// Note is said with the value.
 	Note   string `json:"note,omitempty"`
 	Source string `json:"source"`

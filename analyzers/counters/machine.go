@@ -32,7 +32,7 @@ type Machine struct {
 	LDS    *gpu.Peak `json:"lds_peak,omitempty"`
 	// Measured is the memory bandwidth that a roofline.csv holds.
 	Measured *gpu.Peak `json:"measured_memory,omitempty"`
-	Notes    []string  `json:"notes,omitempty"`
+	Notes    []string  `json:"remarks,omitempty"`
 	// GPU is what all of this is of.
 	GPU *capture.Machine `json:"-"`
 }

@@ -22,7 +22,7 @@ type Kernel struct {
 	// Symbol is there where the counters have a mangled name.
 	Symbol string `json:"symbol,omitempty"`
 	// Run is the path of the run, Machine the GPU.
-	Run     string   `json:"run"`
+	Run     string   `json:"path"`
 	Machine *Machine `json:"machine"`
 	// Dispatches counts dispatches once, in however many passes they ran.
 	Dispatches int64 `json:"dispatches"`
@@ -39,7 +39,7 @@ type Kernel struct {
 	PerDispatch []Dispatch `json:"per_dispatch,omitempty"`
 	// Counters are means per dispatch by the name that the input uses, sums
 	// over all instances.
-	Counters map[string]float64 `json:"counters"`
+	Counters map[string]float64 `json:"counter_means"`
 	Notes    []Note             `json:"notes"`
 
 	// has are the canonical names of the counters.
@@ -55,7 +55,7 @@ type Value struct {
 	Computed *float64 `json:"computed,omitempty"`
 	Unit     string   `json:"unit"`
 	// Source is the formula, with names as in Metric.
-	Source string `json:"source"`
+	Source string `json:"formula"`
 	// Dispatches is how many of the kernel's dispatches have all counters, if
 	// not all of them.
 	Dispatches int64 `json:"dispatches,omitempty"`
@@ -98,8 +98,8 @@ func (n Note) Metric() string {
 type Balance struct {
 	Counter string `json:"counter"`
 	// Channels were recorded, of Of (0: unknown).
-	Channels int     `json:"channels"`
-	Of       int     `json:"of,omitempty"`
+	Channels int     `json:"channels_recorded"`
+	Of       int     `json:"channels_total,omitempty"`
 	Sum      float64 `json:"sum"`
 	Mean     float64 `json:"mean"`
 	Min      float64 `json:"min"`
@@ -125,7 +125,7 @@ type Dispatch struct {
 	ID        *int64             `json:"dispatch_id,omitempty"`
 	Rank      int                `json:"rank"`
 	Ordinal   int                `json:"ordinal"`
-	Grid      int64              `json:"grid_work_items,omitempty"`
-	Workgroup int64              `json:"workgroup_work_items,omitempty"`
+	Grid      int64              `json:"grid_size,omitempty"`
+	Workgroup int64              `json:"workgroup_size,omitempty"`
 	Metrics   map[string]float64 `json:"metrics"`
 }

@@ -329,7 +329,7 @@ func NoteList(notes []Note) report.Notes {
 func ChannelTable(id string, channels []Balance) report.Table {
 	t := report.Table{ID: id, Columns: []report.Column{
 		{Key: "counter", Title: "per L2 channel"},
-		{Key: "channels", Title: "channels", Align: report.AlignRight},
+		{Key: "channels_recorded", Title: "channels", Align: report.AlignRight},
 		{Key: "mean", Title: "mean", Align: report.AlignRight},
 		{Key: "min", Title: "min", Align: report.AlignRight},
 		{Key: "max", Title: "max", Align: report.AlignRight},
@@ -360,7 +360,7 @@ func whole(v float64) report.Cell {
 // single dispatch.
 func CSV(r *Result, perDispatch bool) report.Table {
 	all := report.Table{ID: TableID, Columns: []report.Column{
-		{Key: "run"},
+		{Key: "path"},
 		{Key: "kernel"},
 		{Key: "dispatches"},
 		{Key: "metric"},
@@ -372,7 +372,7 @@ func CSV(r *Result, perDispatch bool) report.Table {
 		{Key: "formula"},
 	}}
 	each := report.Table{ID: DispatchTableID, Columns: []report.Column{
-		{Key: "run"}, {Key: "kernel"}, {Key: "rank"}, {Key: "ordinal"}, {Key: "dispatch_id"}, {Key: "metric"}, {Key: "value"},
+		{Key: "path"}, {Key: "kernel"}, {Key: "rank"}, {Key: "ordinal"}, {Key: "dispatch_id"}, {Key: "metric"}, {Key: "value"},
 	}}
 	for i := range r.Kernels {
 		k := &r.Kernels[i]

@@ -21,7 +21,7 @@ type Result struct {
 // EmptyTrace is a thread trace without instructions.
 type EmptyTrace struct {
 	Path string `json:"path"`
-	Why  string `json:"why"`
+	Why  string `json:"reason"`
 	// Occupancy is what occupancy.json still knows.
 	Occupancy *Occupancy `json:"occupancy,omitempty"`
 }
@@ -36,7 +36,7 @@ type Kernel struct {
 	Dispatch *int64    `json:"dispatch_id,omitempty"`
 	Schema   string    `json:"trace_schema,omitempty"`
 	Flavour  string    `json:"flavour"`
-	Arch     code.Arch `json:"arch"`
+	Arch     code.Arch `json:"gpu"`
 
 	// Totals are code.json's column sums over all waves.
 	Totals Totals `json:"totals"`
@@ -45,12 +45,12 @@ type Kernel struct {
 	Counted  Totals   `json:"counted"`
 	Waiting  *Waiting `json:"waiting,omitempty"`
 	Coverage Coverage `json:"coverage"`
-	Waves    *Waves   `json:"waves,omitempty"`
+	Waves    *Waves   `json:"wave_counts,omitempty"`
 	Machine  Machine  `json:"machine"`
 	// GPU is what it ran on.
 	GPU *capture.Machine `json:"-"`
 	// Utilisation is absent for program-counter samples and without waves.
-	Utilisation *Utilisation   `json:"utilisation,omitempty"`
+	Utilisation *Utilisation   `json:"issue_utilisation,omitempty"`
 	Registers   code.Registers `json:"registers_named"`
 	Launch      *Launch        `json:"launch,omitempty"`
 	Samples     *Samples       `json:"samples,omitempty"`
@@ -99,7 +99,7 @@ func (r *Result) Kernel(tt *trace.ThreadTrace, k int) *Kernel {
 // Exposed is the time in which the SIMDs waited.
 type Exposed struct {
 	// SIMD is the time of the traced SIMDs, all kernels and waves together.
-	SIMD exposed.SIMDTime `json:"simd"`
+	SIMD exposed.SIMDTime `json:"simd_time"`
 	// StallCycles and DrainCycles are what the counted waves of this kernel
 	// are charged with: the exposed part of their stalls, and of the drain at
 	// s_endpgm. StallPct is of all their stall.
@@ -167,7 +167,7 @@ type Machine struct {
 	// Engines are the shader engines with traced waves, SIMDs the number of
 	// SIMDs with traced waves.
 	Engines []int `json:"engines,omitempty"`
-	SIMDs   int   `json:"simds,omitempty"`
+	SIMDs   int   `json:"simd_count,omitempty"`
 	// WindowCycles is the longest time, over the traced compute units, from
 	// the first wave's begin to the last wave's end.
 	WindowCycles *int64 `json:"window_cycles,omitempty"`
@@ -179,7 +179,7 @@ type Machine struct {
 	Occupancy *Occupancy `json:"occupancy,omitempty"`
 	// Counters are hardware counters sampled during the trace, summed over
 	// its engines.
-	Counters []Counter `json:"counters,omitempty"`
+	Counters []Counter `json:"sampled_counters,omitempty"`
 }
 
 // Counter is one hardware counter's sum over the traced engines.
@@ -191,7 +191,7 @@ type Counter struct {
 // Occupancy is what the occupancy events of all compute units of the traced
 // engines say.
 type Occupancy struct {
-	Engines int   `json:"engines"`
+	Engines int   `json:"engine_count"`
 	Waves   int64 `json:"waves_started"`
 	// CUsHeld compute units ever held a wave, of CUsTotal in these engines
 	// (a mean where engines differ, hence not always whole).
@@ -204,7 +204,7 @@ type Occupancy struct {
 	MeanWavesPerSIMD *float64 `json:"mean_waves_per_simd,omitempty"`
 	Unmatched        int64    `json:"unmatched_events,omitempty"`
 	// Kernels says whose waves started.
-	Kernels []KernelWaves `json:"kernels,omitempty"`
+	Kernels []KernelWaves `json:"kernel_waves,omitempty"`
 }
 
 // KernelWaves counts the waves of one kernel.
@@ -223,7 +223,7 @@ type Utilisation struct {
 	// sum of the SIMDs' windows.
 	MFMAPct *float64 `json:"mfma_pct,omitempty"`
 	// Absent says why a figure is not there.
-	Absent []string `json:"absent,omitempty"`
+	Absent []string `json:"absent_reasons,omitempty"`
 }
 
 // Launch is the companion kernel-trace row.
@@ -241,7 +241,7 @@ type Launch struct {
 type Samples struct {
 	Issued  int64         `json:"issued"`
 	Stalled int64         `json:"stalled"`
-	Reasons []ReasonCount `json:"reasons,omitempty"`
+	Reasons []ReasonCount `json:"stall_reasons,omitempty"`
 }
 
 // ReasonCount is one stall reason's samples.
@@ -265,8 +265,8 @@ type Stall struct {
 // before it is split. SharePct is of the counted stall.
 type Combination struct {
 	// Producers joins the classes, for example "lds_wait+smem_wait".
-	Producers   string  `json:"producers"`
-	Counters    string  `json:"counters"`
+	Producers   string  `json:"producer_classes"`
+	Counters    string  `json:"wait_counters"`
 	StallCycles int64   `json:"stall_cycles"`
 	SharePct    float64 `json:"share_pct"`
 }
@@ -274,7 +274,7 @@ type Combination struct {
 // Instruction is one instruction. SharePct is of the counted stall.
 type Instruction struct {
 	Line          int          `json:"line"`
-	Text          string       `json:"text"`
+	Text          string       `json:"instruction"`
 	Source        string       `json:"source,omitempty"`
 	Class         stalls.Class `json:"class"`
 	Kind          string       `json:"instruction_class"`
@@ -302,7 +302,7 @@ type Line struct {
 	// InlinedAt are the positions that it was inlined at, sorted.
 	InlinedAt     []string     `json:"inlined_at,omitempty"`
 	Code          string       `json:"code,omitempty"`
-	Instructions  int          `json:"instructions"`
+	Instructions  int          `json:"instruction_count"`
 	Hits          int64        `json:"hits"`
 	LatencyCycles int64        `json:"latency_cycles"`
 	StallCycles   int64        `json:"stall_cycles"`
@@ -323,7 +323,7 @@ type Line struct {
 // Wait is one waiting instruction.
 type Wait struct {
 	Line   int          `json:"line"`
-	Text   string       `json:"text"`
+	Text   string       `json:"instruction"`
 	Source string       `json:"source,omitempty"`
 	Class  stalls.Class `json:"class"`
 	// Executions counts them; Cycles is their sum: stall, or for s_endpgm the
@@ -342,7 +342,7 @@ type Wait struct {
 // Producer is an instruction that a wait waited for.
 type Producer struct {
 	Line   int          `json:"line"`
-	Text   string       `json:"text"`
+	Text   string       `json:"instruction"`
 	Source string       `json:"source,omitempty"`
 	Class  stalls.Class `json:"class"`
 	// Count is the number of its executions that were waited for here.

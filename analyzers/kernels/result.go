@@ -17,7 +17,7 @@ type Result struct {
 	Groups  []Row `json:"groups,omitzero"`
 	// Runtime sums the rows of kernels that the runtime launches by itself;
 	// absent when there are none.
-	Runtime *RuntimeShare `json:"runtime,omitempty"`
+	Runtime *RuntimeShare `json:"runtime_kernels,omitempty"`
 	// Runs are the sources, one per process.
 	Runs   []Run  `json:"runs"`
 	GPUs   []GPU  `json:"gpus"`
@@ -105,18 +105,18 @@ type Sums struct {
 // AgentOf is a GPU and what of a row ran on it.
 type AgentOf struct {
 	// ID is the agent's node id; absent when the dispatches name none.
-	ID   *int64 `json:"id,omitempty"`
+	ID   *int64 `json:"agent_id,omitempty"`
 	Host string `json:"host,omitempty"`
 	// Name is for people; Gfx and Product are as the source has them.
 	Name    string `json:"name"`
-	Gfx     string `json:"gfx,omitempty"`
+	Gfx     string `json:"arch,omitempty"`
 	Product string `json:"product,omitempty"`
 	Sums
 }
 
 // RuntimeShare sums the kernels that the runtime launches by itself.
 type RuntimeShare struct {
-	Kernels  int     `json:"kernels"`
+	Kernels  int     `json:"kernel_count"`
 	Calls    int64   `json:"calls"`
 	TotalNs  int64   `json:"total_ns"`
 	SharePct float64 `json:"share_pct"`
@@ -127,7 +127,7 @@ type Run struct {
 	Path   string `json:"path"`
 	Set    string `json:"table_set,omitempty"`
 	Kind   string `json:"kind"`
-	Schema string `json:"schema_version,omitempty"`
+	Schema string `json:"rocpd_schema_version,omitempty"`
 	PID    *int64 `json:"pid,omitempty"`
 	Host   string `json:"host,omitempty"`
 	// Rows were read, Calls of them counted; Excluded says why others were
@@ -138,7 +138,7 @@ type Run struct {
 	Excluded []ExcludedText `json:"excluded"`
 	// SpanNs is from the first start to the last end of what was counted.
 	SpanNs   int64 `json:"span_ns"`
-	Counters bool  `json:"counters"`
+	Counters bool  `json:"has_counters"`
 }
 
 // ExcludedText counts dispatches that are in no sum.
@@ -151,7 +151,7 @@ type ExcludedText struct {
 type GPU struct {
 	Run  string `json:"run"`
 	PID  *int64 `json:"pid,omitempty"`
-	ID   *int64 `json:"id,omitempty"`
+	ID   *int64 `json:"agent_id,omitempty"`
 	Host string `json:"host,omitempty"`
 	Name string `json:"name"`
 	// Dispatches ran on it; KernelNs sums their durations, BusyNs is the time
@@ -168,7 +168,7 @@ type GPU struct {
 
 // Queue is one hardware queue of a GPU during one run.
 type Queue struct {
-	ID         *int64 `json:"id,omitempty"`
+	ID         *int64 `json:"queue_id,omitempty"`
 	Dispatches int64  `json:"dispatches"`
 	KernelNs   int64  `json:"kernel_ns"`
 	BusyNs     int64  `json:"busy_ns"`
@@ -179,12 +179,12 @@ type Queue struct {
 type Copy struct {
 	Run     string   `json:"run"`
 	Kind    string   `json:"kind"`
-	Source  string   `json:"source"`
-	Target  string   `json:"target"`
+	Source  string   `json:"source_agent"`
+	Target  string   `json:"target_agent"`
 	Count   int64    `json:"count"`
 	Bytes   int64    `json:"bytes"`
 	TotalNs int64    `json:"total_ns"`
-	Rate    *float64 `json:"mean_bytes_per_second,omitempty"`
+	Rate    *float64 `json:"mean_bytes_per_s,omitempty"`
 	Untimed int64    `json:"without_time,omitempty"`
 }
 

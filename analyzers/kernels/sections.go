@@ -257,7 +257,7 @@ func variationTable(r *Result, rows []place, v View) report.Table {
 	}}
 	last := func(p place) report.Cell { return report.Int(len(p.Shapes)) }
 	if r.By != "kernel" && r.By != "shape" {
-		t.Columns[7] = report.Column{Key: "kernels", Title: "kernels", Align: right}
+		t.Columns[7] = report.Column{Key: "kernel_count", Title: "kernels", Align: right}
 		last = func(p place) report.Cell { return report.Int(p.Kernels) }
 	}
 	rounded := false

@@ -13,7 +13,7 @@ type Result struct {
 // Kernel is what L2 and memory did for one kernel.
 type Kernel struct {
 	Name       string            `json:"name"`
-	Run        string            `json:"run"`
+	Run        string            `json:"path"`
 	Machine    *counters.Machine `json:"machine"`
 	Dispatches int64             `json:"dispatches"`
 	TotalNs    *float64          `json:"total_ns,omitempty"`
@@ -40,11 +40,11 @@ type Kernel struct {
 // Traffic is reads and writes together. The low and high ends are equal where
 // the bytes are known.
 type Traffic struct {
-	Bytes     counters.Range  `json:"bytes"`
-	GBps      *counters.Range `json:"GBps,omitempty"`
-	PctOfPeak *counters.Range `json:"pct_of_peak,omitempty"`
+	Bytes     counters.Range  `json:"bytes_range"`
+	GBps      *counters.Range `json:"gb_per_s_range,omitempty"`
+	PctOfPeak *counters.Range `json:"pct_of_peak_range,omitempty"`
 	// PeakGBps is what PctOfPeak is of, PeakSource where it comes from.
-	PeakGBps   float64 `json:"peak_GBps,omitempty"`
+	PeakGBps   float64 `json:"peak_gb_per_s,omitempty"`
 	PeakSource string  `json:"peak_source,omitempty"`
 }
 

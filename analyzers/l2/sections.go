@@ -239,7 +239,7 @@ func formulas(i int, k *Kernel) report.Table {
 
 // CSV is the CSV output: one row per kernel.
 func CSV(r *Result) report.Table {
-	t := report.Table{ID: TableID, Columns: []report.Column{{Key: "run"}, {Key: "kernel"}, {Key: "dispatches"}, {Key: "decision"}}}
+	t := report.Table{ID: TableID, Columns: []report.Column{{Key: "path"}, {Key: "kernel"}, {Key: "dispatches"}, {Key: "decision"}}}
 	for _, id := range metricIDs() {
 		t.Columns = append(t.Columns, report.Column{Key: id})
 		if id == "ea_read_bytes" || id == "ea_read_GBps" {

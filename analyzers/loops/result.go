@@ -20,7 +20,7 @@ type Kernel struct {
 	Symbol   string    `json:"symbol,omitempty"`
 	Path     string    `json:"path"`
 	Dispatch *int64    `json:"dispatch_id,omitempty"`
-	Arch     code.Arch `json:"arch"`
+	Arch     code.Arch `json:"gpu"`
 	// Waves are the traced waves that the figures count.
 	Waves int `json:"waves"`
 	// FilesMissing and FilesDamaged are wave files of the trace that could not
@@ -29,8 +29,8 @@ type Kernel struct {
 	FilesDamaged int `json:"files_damaged,omitempty"`
 	// SIMD is the time of the traced SIMDs; ExposedAbsent says why it, and
 	// every exposed figure, is not there.
-	SIMD          *exposed.SIMDTime `json:"simd,omitempty"`
-	ExposedAbsent string            `json:"exposed_absent,omitempty"`
+	SIMD          *exposed.SIMDTime `json:"simd_time,omitempty"`
+	ExposedAbsent string            `json:"exposed_absent_reason,omitempty"`
 	// SIMDs are the traced SIMDs one by one; absent where SIMD is.
 	SIMDs []SIMD `json:"simds,omitempty"`
 	// LatencyCycles and the like are the kernel's sums over the counted waves.
@@ -90,7 +90,7 @@ type SIMD struct {
 // "epilogue"; "beside" is code on neither way.
 type Phase struct {
 	Name          string   `json:"name"`
-	Instructions  int      `json:"instructions"`
+	Instructions  int      `json:"instruction_count"`
 	LatencyCycles int64    `json:"latency_cycles"`
 	LatencyPct    float64  `json:"latency_pct"`
 	StallCycles   int64    `json:"stall_cycles"`
@@ -101,8 +101,8 @@ type Phase struct {
 type Loop struct {
 	// ID numbers the kernel's loops in code order from 1; Parent is the ID of
 	// the loop around it.
-	ID     int  `json:"id"`
-	Parent *int `json:"parent_id,omitempty"`
+	ID     int  `json:"loop_id"`
+	Parent *int `json:"parent_loop_id,omitempty"`
 	Depth  int  `json:"depth"`
 	// HeadLine is the LineNumber of its first instruction, BackLines those of
 	// the last instructions of the blocks that jump back to it; FirstLine and
@@ -113,7 +113,7 @@ type Loop struct {
 	LastLine  int    `json:"last_line"`
 	Source    string `json:"source,omitempty"`
 	// Instructions are in the code, inner loops included.
-	Instructions int `json:"instructions"`
+	Instructions int `json:"instruction_count"`
 
 	// Waves entered the loop, Entries times; absent without wave files.
 	Waves      *int64 `json:"waves,omitempty"`
@@ -150,19 +150,19 @@ type Trips struct {
 
 // PerIteration are means over the iterations, inner loops included.
 type PerIteration struct {
-	Instructions  float64  `json:"instructions"`
+	Instructions  float64  `json:"executed_instructions"`
 	Cycles        float64  `json:"cycles"`
 	IssueCycles   float64  `json:"issue_cycles"`
 	StallCycles   float64  `json:"stall_cycles"`
 	IdleCycles    float64  `json:"idle_cycles"`
 	ExposedCycles *float64 `json:"exposed_cycles,omitempty"`
 	MFMAs         float64  `json:"mfma_instructions"`
-	Barriers      float64  `json:"barriers"`
+	Barriers      float64  `json:"barrier_instructions"`
 	// MatrixFLOPs are those of matrix instructions whose shape is known.
 	MatrixFLOPs float64 `json:"matrix_flops"`
 	// Bytes of one wave, every lane counted; absent where the wave size is
 	// not known.
-	Bytes *Bytes `json:"bytes,omitempty"`
+	Bytes *Bytes `json:"wave_traffic,omitempty"`
 }
 
 // Bytes are moved between a wave and memory or LDS. Instructions whose size
@@ -179,7 +179,7 @@ type Bytes struct {
 // Mix is one class of instructions of an iteration.
 type Mix struct {
 	Kind         string  `json:"instruction_class"`
-	PerIteration float64 `json:"per_iteration"`
+	PerIteration float64 `json:"executed_per_iteration"`
 	Pct          float64 `json:"pct"`
 }
 
@@ -237,10 +237,10 @@ type Ideal struct {
 	Units      []Unit `json:"units"`
 	// Bound names the unit that needs most; SpeedUp is the loop's time over
 	// its ideal: no schedule of the same instructions gains more.
-	Bound   string  `json:"bound"`
-	SpeedUp float64 `json:"best_speed_up"`
+	Bound   string  `json:"bound_by"`
+	SpeedUp float64 `json:"best_speedup"`
 	// Absent says which units are left out and why.
-	Absent []string `json:"absent,omitempty"`
+	Absent []string `json:"absent_reasons,omitempty"`
 }
 
 // Unit is one part of the machine.
@@ -249,9 +249,9 @@ type Unit struct {
 	// IdealCycles is in SIMD cycles as SIMDCycles is, UsedPct its share.
 	IdealCycles float64 `json:"ideal_cycles"`
 	UsedPct     float64 `json:"used_pct"`
-	SpeedUp     float64 `json:"speed_up"`
+	SpeedUp     float64 `json:"speedup"`
 	// Rule says how it is computed.
-	Rule string `json:"rule"`
+	Rule string `json:"formula"`
 }
 
 // Registers are the vector registers alive, from the code.
@@ -274,7 +274,7 @@ type Registers struct {
 	// AboveCount how many instructions that is.
 	AboveCount int        `json:"instructions_above_limit"`
 	Above      []RowRange `json:"ranges_above_limit,omitempty"`
-	Limits     string     `json:"limits"`
+	Limits     string     `json:"limitations"`
 	// ByInstruction lists every instruction of the kernel, when asked for.
 	ByInstruction []AliveAt `json:"by_instruction,omitempty"`
 }
@@ -299,9 +299,9 @@ type RowRange struct {
 // of the producer to that of the reader.
 type Hazard struct {
 	Line           int      `json:"line"`
-	Text           string   `json:"text"`
+	Text           string   `json:"instruction"`
 	ProducerLine   int      `json:"producer_line"`
-	ProducerText   string   `json:"producer_text"`
+	ProducerText   string   `json:"producer_instruction"`
 	DistanceCycles int      `json:"distance_cycles"`
 	NeededCycles   int      `json:"needed_cycles"`
 	Hits           int64    `json:"hits"`
@@ -316,7 +316,7 @@ type Hazard struct {
 // the executions that waited on one counter alone.
 type Prefetch struct {
 	Line       int          `json:"line"`
-	Text       string       `json:"text"`
+	Text       string       `json:"instruction"`
 	Class      stalls.Class `json:"class"`
 	LoopID     *int         `json:"loop_id,omitempty"`
 	Executions int64        `json:"executions"`

@@ -158,11 +158,11 @@ func loopItem(k *Kernel, id string, v View) report.Item {
 
 func loopTable(k *Kernel, id string, v View) report.Table {
 	t := report.Table{ID: id, Columns: []report.Column{
-		right("id", "loop"),
+		right("loop_id", "loop"),
 		{Key: "lines", Title: "lines"},
 		right("depth", "depth"),
 		{Key: "trips", Title: "trips/wave", Align: report.AlignRight},
-		right("instructions_per_iteration", "instr."), right("mfma_per_iteration", "MFMA"), right("cycles_per_iteration", "cycles"),
+		right("executed_instructions_per_iteration", "instr."), right("mfma_instructions_per_iteration", "MFMA"), right("cycles_per_iteration", "cycles"),
 		right("stall_cycles_per_iteration", "stall"), right("exposed_cycles_per_iteration", "exposed"), right("share_pct", "share"),
 	}, Note: "per iteration of a wave, inner loops included; trips: min/median/max; share of the kernel's exposed cycles"}
 	if k.SIMD == nil {
@@ -187,14 +187,14 @@ func loopTable(k *Kernel, id string, v View) report.Table {
 }
 
 var wholeColumns = []report.Column{
-	right("id", "loop"), right("parent_id", "in"), right("depth", "depth"), right("first_line", "first"), right("last_line", "last"),
+	right("loop_id", "loop"), right("parent_loop_id", "in"), right("depth", "depth"), right("first_line", "first"), right("last_line", "last"),
 	right("waves", "waves"), right("entries", "entries"), right("iterations", "iterations"),
-	right("trips_min", "min"), right("trips_median", "median"), right("trips_max", "max"),
-	right("instructions_per_iteration", "instr."), right("mfma_per_iteration", "MFMA"), right("cycles_per_iteration", "cycles"),
+	right("trips_per_wave_min", "min"), right("trips_per_wave_median", "median"), right("trips_per_wave_max", "max"),
+	right("executed_instructions_per_iteration", "instr."), right("mfma_instructions_per_iteration", "MFMA"), right("cycles_per_iteration", "cycles"),
 	right("issue_cycles_per_iteration", "issue"), right("stall_cycles_per_iteration", "stall"), right("exposed_cycles_per_iteration", "exposed"),
 	right("share_pct", "share"), right("matrix_busy_pct", "matrix"),
-	{Key: "bound", Title: "bound"},
-	right("best_speed_up", "speed-up"),
+	{Key: "bound_by", Title: "bound"},
+	right("best_speedup", "speed-up"),
 }
 
 func wholeRow(l *Loop) []report.Cell {

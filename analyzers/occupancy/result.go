@@ -35,7 +35,7 @@ type Capture struct {
 type Kernel struct {
 	Name   string `json:"name"`
 	Symbol string `json:"symbol,omitempty"`
-	Source Source `json:"source"`
+	Source Source `json:"read_from"`
 	// Arch is the gfx name; ArchSource says where it and CUs come from.
 	Arch       string `json:"arch,omitempty"`
 	ArchSource string `json:"arch_source,omitempty"`
@@ -64,7 +64,7 @@ type Kernel struct {
 	WorkgroupsPerCU   *int   `json:"workgroups_per_cu,omitempty"`
 	// Limiters are all limits that bind, LDS and slots first: vgpr, sgpr,
 	// lds, wg_slots, waves.
-	Limiters []string `json:"limiters"`
+	Limiters []string `json:"limited_by"`
 	// Limits are all limits by the same names.
 	Limits map[string]Limit `json:"limits"`
 	// NextStep has one entry per limiter that can be moved.
@@ -134,14 +134,14 @@ type Registers struct {
 	LDSBytes     *int `json:"lds_bytes,omitempty"`
 	ScratchBytes *int `json:"scratch_bytes_per_lane,omitempty"`
 	// Columns are the register columns of a kernel trace as they stand there.
-	Columns *Columns `json:"columns,omitempty"`
+	Columns *Columns `json:"trace_columns,omitempty"`
 	// Named are the registers that the traced code names.
 	Named *code.Registers `json:"named_in_code,omitempty"`
 }
 
 // Columns are VGPR_Count, Accum_VGPR_Count and SGPR_Count.
 type Columns struct {
-	VGPR  *int64 `json:"vgpr_count,omitempty"`
+	VGPR  *int64 `json:"arch_vgpr_count,omitempty"`
 	Accum *int64 `json:"accum_vgpr_count,omitempty"`
 	SGPR  *int64 `json:"sgpr_count,omitempty"`
 }
@@ -157,7 +157,7 @@ type Limit struct {
 	Granule   int `json:"granule,omitempty"`
 	Pool      int `json:"pool,omitempty"`
 	// Arithmetic shows the steps.
-	Arithmetic string `json:"arithmetic"`
+	Arithmetic string `json:"formula"`
 }
 
 // Step is the smallest change of one limiter that lets it, alone, allow one
@@ -199,7 +199,7 @@ type Grid struct {
 	WorkItems []int64 `json:"grid_work_items,omitempty"`
 	Workgroup []int64 `json:"workgroup,omitempty"`
 	// Groups is the number of workgroups, partial ones counted whole.
-	Groups     int64 `json:"workgroups_in_grid"`
+	Groups     int64 `json:"workgroups"`
 	Dispatches int64 `json:"dispatches,omitempty"`
 	TotalNs    int64 `json:"total_ns,omitempty"`
 	MinNs      int64 `json:"min_ns,omitempty"`
@@ -213,8 +213,8 @@ type Observed struct {
 	Peak int      `json:"peak_waves_per_simd"`
 	Mean *float64 `json:"mean_waves_per_simd,omitempty"`
 	// Engines were traced; Kernels is how many kernels their waves are of.
-	Engines int `json:"engines"`
-	Kernels int `json:"kernels"`
+	Engines int `json:"engine_count"`
+	Kernels int `json:"kernel_count"`
 	// Possible is the most that one SIMD can hold by the occupancy; Exceeds
 	// is set when more was seen.
 	Possible *int `json:"possible_waves_per_simd,omitempty"`

@@ -124,7 +124,7 @@ func summary(r *Result, kernels []Kernel, v View) report.Table {
 		{Key: "kernel", Title: "kernel", Elide: report.ElideName, Max: nameWidth, Min: 10, Flex: true},
 		{Key: "waves_per_simd", Title: "waves/SIMD", Align: report.AlignRight},
 		{Key: "workgroups_per_unit", Title: "wg/" + units(kernels), Align: report.AlignRight},
-		{Key: "limiters", Title: "limited by", Max: 14},
+		{Key: "limited_by", Title: "limited by", Max: 14},
 		{Key: "next_step", Title: "next step", Min: 26, Max: 36},
 	}}
 	if v.FullNames {
@@ -452,7 +452,7 @@ func curveTable(i int, k *Kernel) report.Table {
 		{Key: "waves_per_simd", Title: "waves/SIMD", Align: report.AlignRight},
 		{Key: "workgroups_per_unit", Title: "wg/" + k.Unit, Align: report.AlignRight},
 		{Key: "of_maximum_pct", Title: fmt.Sprintf("of %d waves", k.MaxWavesPerSIMD), Align: report.AlignRight, Bar: true},
-		{Key: "limiters", Title: "limited by"},
+		{Key: "limited_by", Title: "limited by"},
 	}, Note: fmt.Sprintf("all else as it is; limited by: at the upper end of the range; the kernel has %d %s", w.Now, w.Unit)}
 	for _, p := range w.Points {
 		now := ""

@@ -29,7 +29,7 @@ func fields() report.Columns[*Kernel] {
 	}
 	return report.Columns[*Kernel]{
 		col("kernel", func(k *Kernel) report.Cell { return report.Text(k.Name) }),
-		col("source", func(k *Kernel) report.Cell { return report.Text(k.Source.Kind) }),
+		col("kind", func(k *Kernel) report.Cell { return report.Text(k.Source.Kind) }),
 		col("path", func(k *Kernel) report.Cell { return report.TextOf(k.Source.Path) }),
 		col("row", func(k *Kernel) report.Cell { return report.Positive(k.Source.Row) }),
 		col("arch", func(k *Kernel) report.Cell { return report.TextOf(k.Arch) }),
@@ -38,7 +38,7 @@ func fields() report.Columns[*Kernel] {
 		col("max_waves_per_simd", func(k *Kernel) report.Cell { return report.Positive(k.MaxWavesPerSIMD) }),
 		col("unit", func(k *Kernel) report.Cell { return report.TextOf(k.Unit) }),
 		col("workgroups_per_unit", func(k *Kernel) report.Cell { return report.IntOf(k.WorkgroupsPerUnit) }),
-		col("limiters", func(k *Kernel) report.Cell { return report.TextOf(strings.Join(k.Limiters, " ")) }),
+		col("limited_by", func(k *Kernel) report.Cell { return report.TextOf(strings.Join(k.Limiters, " ")) }),
 		col("vgprs", func(k *Kernel) report.Cell { return report.IntOf(k.Registers.VGPRs) }),
 		col("vgprs_in_descriptor", func(k *Kernel) report.Cell { return report.IntOf(k.Registers.Allocated) }),
 		col("agprs", func(k *Kernel) report.Cell { return report.IntOf(k.Registers.AGPRs) }),
@@ -86,7 +86,7 @@ func kernelTable(kernels []Kernel) report.Table {
 
 func pointTable(kernels []Kernel) report.Table {
 	t := report.Table{ID: TableID}
-	for _, key := range []string{"kernel", "resource", "unit", "now", "from", "to", "waves_per_simd", "workgroups_per_unit", "limiters"} {
+	for _, key := range []string{"kernel", "resource", "unit", "now", "from", "to", "waves_per_simd", "workgroups_per_unit", "limited_by"} {
 		t.Columns = append(t.Columns, report.Column{Key: key, Title: key})
 	}
 	for i := range kernels {

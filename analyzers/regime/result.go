@@ -109,10 +109,10 @@ type Shape = capture.Shape
 type Level struct {
 	Resource string  `json:"resource"`
 	Regime   Regime  `json:"regime"`
-	Pct      float64 `json:"pct"`
+	Pct      float64 `json:"pct_of_peak"`
 	Basis    Basis   `json:"basis"`
 	// How shows the arithmetic, Source the files and tables.
-	How    string `json:"how"`
+	How    string `json:"formula"`
 	Source string `json:"source"`
 	// Flag is the likely cause of a figure that cannot be: more than 100 % of
 	// a peak. Such a level decides nothing.

@@ -64,7 +64,7 @@ type Roof struct {
 	// Value is GB/s, or GFLOP/s (GOP/s for integers).
 	Value    float64 `json:"value"`
 	Unit     string  `json:"unit"`
-	Measured bool    `json:"measured"`
+	Measured bool    `json:"is_measured"`
 	Source   string  `json:"source"`
 }
 
@@ -72,7 +72,7 @@ type Roof struct {
 type Point struct {
 	Name string `json:"name"`
 	// Source is "problem", "counters" or "thread_trace", Path the capture.
-	Source string `json:"source"`
+	Source string `json:"kind"`
 	Path   string `json:"path,omitempty"`
 	// Math is the kind of arithmetic that most of the work is.
 	Math  gpu.Math `json:"math,omitempty"`
@@ -87,8 +87,8 @@ type Point struct {
 	// MinTimeNs is the least time by the compute and memory roofs together.
 	MinTimeNs *float64 `json:"least_time_ns,omitempty"`
 	// Bound is "memory" or "compute": on which side of the ridge it lies.
-	Bound string   `json:"bound,omitempty"`
-	Notes []string `json:"notes,omitempty"`
+	Bound string   `json:"bound_by,omitempty"`
+	Notes []string `json:"remarks,omitempty"`
 }
 
 // Level is a point's traffic at one memory level.

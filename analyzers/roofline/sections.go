@@ -152,7 +152,7 @@ func columns() report.Columns[row] {
 	}
 	return report.Columns[row]{
 		text("name", func(r row) string { return r.Point.Name }),
-		text("source", func(r row) string { return r.Source }),
+		text("kind", func(r row) string { return r.Source }),
 		text("path", func(r row) string { return r.Path }),
 		text("math", func(r row) string { return string(r.Math) }),
 		number("flops", func(r row) *float64 { return &r.FLOPs }),
@@ -164,7 +164,7 @@ func columns() report.Columns[row] {
 		number("achieved_gflop_per_s", func(r row) *float64 { return r.AchievedGFLOPs }),
 		number("attainable_gflop_per_s", func(r row) *float64 { return r.AttainableGFLOPs }),
 		number("achieved_pct_of_peak", func(r row) *float64 { return r.PeakPct }),
-		text("bound", func(r row) string { return r.Bound }),
+		text("bound_by", func(r row) string { return r.Bound }),
 	}
 }
 

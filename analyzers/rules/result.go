@@ -27,7 +27,7 @@ type Kernel struct {
 // Silenced is a rule that fired in vain.
 type Silenced struct {
 	ID  string `json:"id"`
-	Why string `json:"why"`
+	Why string `json:"reason"`
 }
 
 // NotRun is a rule without its evidence.

@@ -11,13 +11,13 @@ type Result struct {
 type Trace struct {
 	Path     string   `json:"path"`
 	Dispatch *int64   `json:"dispatch_id,omitempty"`
-	Kernels  []string `json:"kernels"`
+	Kernels  []string `json:"kernel_names"`
 	Waves    int      `json:"waves"`
 	// FilesMissing and FilesDamaged are wave files that could not be used.
 	FilesMissing int `json:"files_missing,omitempty"`
 	FilesDamaged int `json:"files_damaged,omitempty"`
 
-	Lifetime Spread `json:"lifetime_cycles"`
+	Lifetime Spread `json:"lifetimes_cycles"`
 	// States are wave cycles over all waves.
 	States States `json:"wave_cycles"`
 	Units  []Unit `json:"compute_units"`
@@ -104,7 +104,7 @@ type WaveID struct {
 	CU             int   `json:"cu"`
 	SIMD           int   `json:"simd"`
 	Slot           int   `json:"slot"`
-	ID             int   `json:"id"`
+	ID             int   `json:"wave_id"`
 	LifetimeCycles int64 `json:"lifetime_cycles"`
 }
 

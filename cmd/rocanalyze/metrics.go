@@ -32,7 +32,7 @@ Exit status:
 
 // metricsOutput is the machine output of the command.
 type metricsOutput struct {
-	Metrics []counters.Metric `json:"metrics"`
+	Metrics []counters.Metric `json:"catalogue"`
 }
 
 func (a *app) metrics(f view.Values, args []string) error {

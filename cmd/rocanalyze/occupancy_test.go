@@ -21,7 +21,6 @@ type occupancyJSON struct {
 	Kernels []struct {
 		Name   string
 		Symbol string
-		Source struct{ Kind, Path string }
 		Arch   string
 		// Registers as in the machine output.
 		Registers struct {
@@ -40,7 +39,7 @@ type occupancyJSON struct {
 		WorkgroupSize   int      `json:"workgroup_size"`
 		WavesPerSIMD    *float64 `json:"waves_per_simd"`
 		WorkgroupsPerCU *int     `json:"workgroups_per_cu"`
-		Limiters        []string
+		Limiters        []string `json:"limited_by"`
 		Limits          map[string]struct {
 			Workgroups *int `json:"workgroups_per_unit"`
 		}

@@ -11,6 +11,7 @@ import (
 	"os"
 	"path/filepath"
 	"reflect"
+	"regexp"
 	"slices"
 	"strings"
 	"testing"
@@ -19,6 +20,7 @@ import (
 	"github.com/santhosh-tekuri/jsonschema/v6"
 
 	"github.com/rocanalyze/rocanalyze/analyzers"
+	"github.com/rocanalyze/rocanalyze/analyzers/counters"
 	"github.com/rocanalyze/rocanalyze/pkg/report"
 )
 
@@ -121,7 +123,7 @@ func TestOutputsFollowSchemas(t *testing.T) {
 		}
 	}
 	ran := 0
-	for _, args := range fixtureCommands(t) {
+	for _, args := range fixtureCommands(t, "json") {
 		var stdout, stderr bytes.Buffer
 		// Many fixtures hold nothing for a command, or are damaged on purpose:
 		// what is printed all the same has to follow the schema.
@@ -137,7 +139,7 @@ func TestOutputsFollowSchemas(t *testing.T) {
 }
 
 // fixtureCommands are command lines over all fixtures, and those that need none.
-func fixtureCommands(t *testing.T) [][]string {
+func fixtureCommands(t *testing.T, format string) [][]string {
 	t.Helper()
 	out := [][]string{
 		{"devices"},
@@ -164,7 +166,7 @@ func fixtureCommands(t *testing.T) [][]string {
 		}
 	}
 	for i := range out {
-		out[i] = append(out[i], "--format", "json")
+		out[i] = append(out[i], "--format", format)
 	}
 	return out
 }
@@ -349,4 +351,151 @@ func docsOf(file *ast.File, pkg string, out map[string]string) {
 		}
 		return true
 	})
+}
+
+// TestPropertyNames: over all commands one name has one type, and is written
+// with its unit. An integer is a number.
+func TestPropertyNames(t *testing.T) {
+	types := map[string]string{}
+	foreignUnit := regexp.MustCompile(`_(us|ms|s|seconds?|percent|percentage|kb|kib|mb|clocks|cyc|gbps)$`)
+	snake := regexp.MustCompile(`^[a-z][a-z0-9]*(_[a-z0-9]+)*$`)
+	for command, out := range outputs() {
+		properties(schemaOf(command, out, nil), func(name string, schema map[string]any) {
+			if name == "command" { // which it is in the envelope, and what to type elsewhere
+				return
+			}
+			if !snake.MatchString(name) || foreignUnit.MatchString(strings.TrimSuffix(name, "_per_s")) {
+				t.Errorf("%s: property %q: names are snake_case and end in _ns, _pct, _bytes, _cycles", command, name)
+			}
+			typ := typeOf(schema)
+			if was, ok := types[name]; ok && was != typ {
+				t.Errorf("%s: property %q is %s, elsewhere %s", command, name, typ, was)
+			}
+			types[name] = typ
+		})
+	}
+	if len(types) < 300 {
+		t.Errorf("%d properties: too few", len(types))
+	}
+}
+
+// TestDocumentedNames: the paragraphs on JSON in README.md name properties.
+func TestDocumentedNames(t *testing.T) {
+	known := map[string]bool{}
+	for command, out := range outputs() {
+		properties(schemaOf(command, out, nil), func(name string, _ map[string]any) { known[name] = true })
+	}
+	raw, err := os.ReadFile("../../README.md")
+	if err != nil {
+		t.Fatal(err)
+	}
+	found := 0
+	for _, paragraph := range strings.Split(string(raw), "\n\n") {
+		if !strings.HasPrefix(paragraph, "JSON: ") && !strings.HasPrefix(paragraph, "One object: ") {
+			continue
+		}
+		for _, m := range regexp.MustCompile("`([a-z][a-z0-9_]*)(\\[\\]|\\{\\})?`").FindAllStringSubmatch(paragraph, -1) {
+			if found++; !known[m[1]] {
+				t.Errorf("README.md documents the property %q, which no command has", m[1])
+			}
+		}
+	}
+	if found < 50 {
+		t.Errorf("%d documented properties: too few", found)
+	}
+}
+
+// columnsOfTheirOwn are columns of CSV that are no properties: the row is of one
+// entry of a map or a list, or of a sum over one.
+func columnsOfTheirOwn() map[string][]string {
+	return map[string][]string{
+		"counters": {"metric"},   // the key in metrics{}
+		"diagnose": {"finding"},  // the id of findings[0]
+		"l2":       {"decision"}, // the id of decisions[0]
+		"roofline": {"level"},    // the name of levels[]
+		// wave_cycles in percent of their sum
+		"waves": {"issue_pct", "wait_pct", "stall_pct"},
+		// the value of math_peaks[], the name of devices[], the key in peaks{}
+		"devices": {"matrix_fp16_tflops", "matrix_fp8_tflops", "matrix_fp4_tflops", "device", "peak"},
+	}
+}
+
+// TestCSVNames: the columns of CSV are properties of the same command's JSON, or
+// of an object in it: bound_pct is the pct of bound, cycles_per_iteration are the
+// cycles of per_iteration.
+func TestCSVNames(t *testing.T) {
+	known := map[string]map[string]bool{}
+	for command, out := range outputs() {
+		names := map[string]bool{"kernel": true} // the name of one of kernels[], beside other columns
+		schema := schemaOf(command, out, nil)
+		properties(schema, func(name string, p map[string]any) {
+			names[name] = true
+			ref, _ := p["$ref"].(string)
+			if def, ok := schema["$defs"].(map[string]any)[strings.TrimPrefix(ref, "#/$defs/")]; ok {
+				properties(def.(map[string]any), func(inner string, _ map[string]any) {
+					names[name+"_"+inner], names[inner+"_"+name] = true, true
+				})
+			}
+		})
+		for _, own := range columnsOfTheirOwn()[command] {
+			names[own] = true
+		}
+		known[command] = names
+	}
+	for _, m := range counters.Catalogue() { // properties of metrics{}
+		known["l2"][m.ID], known["l2"][m.ID+"_low"], known["l2"][m.ID+"_high"] = true, true, true
+	}
+	tables := 0
+	for _, args := range fixtureCommands(t, "csv") {
+		command := args[0]
+		if command == "demo" {
+			command = "diagnose"
+		} else if command == "query" { // the columns are the user's
+			continue
+		}
+		var stdout, stderr bytes.Buffer
+		_ = run(t.Context(), &stdout, &stderr, func(string) string { return "" }, args)
+		header, _, ok := strings.Cut(stdout.String(), "\n")
+		if !ok {
+			continue
+		}
+		tables++
+		for _, column := range strings.Split(strings.TrimSuffix(header, "\r"), ",") {
+			if !known[command][column] {
+				t.Errorf("%s: no property for column %q", strings.Join(args, " "), column)
+				known[command][column] = true // said once
+			}
+		}
+	}
+	if tables < 50 {
+		t.Errorf("%d tables: too few", tables)
+	}
+}
+
+// properties visits the properties of a schema, with those of its definitions.
+func properties(schema map[string]any, visit func(name string, schema map[string]any)) {
+	for name, p := range schema["properties"].(map[string]any) {
+		visit(name, p.(map[string]any))
+	}
+	defs, _ := schema["$defs"].(map[string]any)
+	for _, d := range defs {
+		properties(d.(map[string]any), visit)
+	}
+}
+
+// typeOf is the JSON type of what a property holds.
+func typeOf(schema map[string]any) string {
+	if types, ok := schema["anyOf"].([]any); ok {
+		return typeOf(types[0].(map[string]any))
+	}
+	switch typ, _ := schema["type"].(string); {
+	case schema["$ref"] != nil:
+		return "object"
+	case typ == "integer":
+		return "number"
+	case typ == "array":
+		return "array of " + typeOf(schema["items"].(map[string]any))
+	default:
+		return typ
+	}
 }

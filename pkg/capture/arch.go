@@ -13,14 +13,14 @@ import (
 type Arch struct {
 	// Target is an architecture such as "gfx950"; empty when it is not known
 	// which of several it is.
-	Target isa.Target `json:"target,omitempty"`
+	Target isa.Target `json:"arch,omitempty"`
 	// Candidates are what the instructions or counters allow when Target is
 	// empty.
-	Candidates []isa.Target `json:"candidates,omitempty"`
+	Candidates []isa.Target `json:"archs,omitempty"`
 	// Source is "--device", a companion file, or "instructions".
-	Source string `json:"source"`
+	Source string `json:"arch_source"`
 	// Evidence are the reasons, for example the deciding mnemonics.
-	Evidence []string `json:"evidence,omitempty"`
+	Evidence []string `json:"reasons,omitempty"`
 	// Conflict is set when the instructions do not exist on Target.
 	Conflict string `json:"conflict,omitempty"`
 }

@@ -180,8 +180,8 @@ func demangled(symbol string) string {
 
 // Shape is a launch in work-items over all dimensions; 0 is unknown.
 type Shape struct {
-	Workgroup  int64 `json:"workgroup,omitempty"`
-	Grid       int64 `json:"grid_work_items,omitempty"`
+	Workgroup  int64 `json:"workgroup_size,omitempty"`
+	Grid       int64 `json:"grid_size,omitempty"`
 	Workgroups int64 `json:"workgroups,omitempty"`
 }
 

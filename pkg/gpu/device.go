@@ -28,7 +28,7 @@ type Device struct {
 	CUs  int `json:"cus"`
 	// MaxMHz is the peak engine clock.
 	MaxMHz float64 `json:"max_mhz,omitempty"`
-	Memory string  `json:"memory,omitempty"`
+	Memory string  `json:"memory_type,omitempty"`
 	// MemoryGBps is the theoretical memory bandwidth in 1e9 bytes per second.
 	MemoryGBps float64 `json:"memory_gb_per_s,omitempty"`
 	// MemoryPerDie is true where each die has memory of its own (MI200).
@@ -42,7 +42,7 @@ type Device struct {
 	Published map[Math]float64 `json:"-"`
 	Note      string           `json:"note,omitempty"`
 	// Sources names the public documents of the row.
-	Sources string `json:"sources,omitempty"`
+	Sources string `json:"documents,omitempty"`
 	// Scaled says how this differs from the whole product, for example
 	// "scaled to 38 of 304 CUs"; empty for the product itself.
 	Scaled string `json:"scaled,omitempty"`

@@ -4,12 +4,12 @@ import "fmt"
 
 // LaunchShape says how a grid covers a device.
 type LaunchShape struct {
-	Workgroups    int64 `json:"workgroups"`
+	Workgroups    int64 `json:"-"`
 	WorkgroupSize int   `json:"workgroup_size"`
 	CUs           int   `json:"cus"`
 	// Unit is "CU" or "WGP"; Units is how many the device has.
 	Unit  string `json:"unit"`
-	Units int    `json:"units"`
+	Units int    `json:"unit_count"`
 	// GroupsPerCU is workgroups / CUs over the whole launch.
 	GroupsPerCU float64 `json:"workgroups_per_cu"`
 	// Slots is how many workgroups are resident on the whole device at once.
@@ -38,7 +38,7 @@ type LaunchShape struct {
 	// OccupancyMatters says whether a higher occupancy could change the
 	// launch at all, Why the reason in words.
 	OccupancyMatters bool   `json:"occupancy_matters"`
-	Why              string `json:"why"`
+	Why              string `json:"reason"`
 }
 
 // maxCUs bounds a device's CUs, far above any product.

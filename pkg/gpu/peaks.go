@@ -53,7 +53,7 @@ type MathPeak struct {
 // Peaks are the ceilings of a device. A pointer is nil where unknown.
 type Peaks struct {
 	// Math is in the order of Maths, unknown and unsupported kinds left out.
-	Math []MathPeak `json:"math"`
+	Math []MathPeak `json:"math_peaks"`
 	// Memory is HBM or GDDR; MALL the memory-side cache (Infinity Cache).
 	Memory *Peak `json:"memory,omitempty"`
 	MALL   *Peak `json:"mall,omitempty"`

@@ -36,13 +36,13 @@ type Halved struct {
 	// Rows were looked at; OddRows have a sum that no right decoder gives;
 	// AccumRows have accumulation registers, which no halving decoder gives;
 	// CodeRows name more registers in their code than their row has.
-	Rows      int `json:"rows"`
+	Rows      int `json:"row_count"`
 	OddRows   int `json:"odd_rows"`
 	AccumRows int `json:"accum_rows"`
 	CodeRows  int `json:"code_rows"`
 	// Distinct is the number of different counts.
 	Distinct int    `json:"distinct_counts"`
-	Why      string `json:"why"`
+	Why      string `json:"reason"`
 }
 
 // manyCounts is how many different counts make chance a poor explanation:
