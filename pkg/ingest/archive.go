@@ -209,7 +209,7 @@ func memberNotes(skipped int, broken error) []trace.Note {
 		notes = append(notes, trace.Note{Level: trace.Damage, Text: fmt.Sprintf("the archive breaks off (%s): what follows is lost", broken)})
 	}
 	if skipped > 0 {
-		notes = append(notes, trace.Note{Level: trace.Warning, Text: fmt.Sprintf("%d members are left out: links, absolute names, names with \"..\", or names that come twice", skipped)})
+		notes = append(notes, trace.Note{Level: trace.Warning, Text: trace.Many(skipped, "member is", "members are") + " left out: links, absolute names, names with \"..\", or names that come twice"})
 	}
 	return notes
 }

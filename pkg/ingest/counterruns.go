@@ -227,7 +227,7 @@ func (o *opener) besideCounters(run *trace.CounterRun, f *counterFile) {
 		case name == "roofline.csv":
 			err = readSmall(&c, func(r io.Reader) error { return readRoofline(run, r, c.shown) })
 		case mine("kernel_trace.csv"), name == "timestamps.csv":
-			err = o.times(run, &c)
+			err = o.times(run, &c, name == "timestamps.csv" || name == own+"kernel_trace.csv")
 		}
 		if err != nil {
 			o.note(trace.Info, c.shown, cause(err)+": left out")
@@ -275,11 +275,16 @@ func readRoofline(run *trace.CounterRun, r io.Reader, shown string) error {
 }
 
 // times adds a kernel trace, which has the times that old releases leave out of
-// counter tables.
-func (o *opener) times(run *trace.CounterRun, c *candidate) error {
+// counter tables. One of another output prefix may be of another run: it is
+// worth no warning.
+func (o *opener) times(run *trace.CounterRun, c *candidate, own bool) error {
 	t, err := o.table(c, nil)
 	if err == nil {
-		o.tr.AddNotes(t.Notes...)
+		notes := t.Notes
+		if !own {
+			notes = trace.Lower(notes, trace.Warning, trace.Info)
+		}
+		o.tr.AddNotes(notes...)
 		run.LaunchTables = append(run.LaunchTables, &t.LaunchTable)
 	}
 	return err

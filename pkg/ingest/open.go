@@ -62,8 +62,8 @@ func (e *PathError) Unwrap() error { return e.Err }
 // counter tables, code objects and assembly listings, directory trees and
 // archives (.zip, .tar, .tar.gz) that hold any of them. What they are is told by
 // their content, once; a file that several paths name is read once. Errors are
-// *PathError, or that of the context; damage inside an input is a note in the
-// trace instead.
+// *PathError, or that of the context; damage inside an input, and one of several
+// paths that cannot be read, is a note in the trace instead.
 //
 // Dispatches, counters, waves and source files are read when they are asked
 // for, so the inputs must stay in place until the trace is closed.
@@ -116,6 +116,8 @@ type opener struct {
 	only trace.Part
 	tr   *trace.Trace
 	seen map[string]bool // real paths of what was read
+	// given are the real paths that the user named.
+	given []string
 	// counters are the counter files so far, runs the runs of databases by
 	// their identity, databases how many databases were opened.
 	counters  []counterFile
@@ -128,11 +130,50 @@ type opener struct {
 
 func (o *opener) all(paths []string) error {
 	for _, p := range paths {
-		if err := o.path(p); err != nil {
+		real, _, err := resolve(p)
+		if errors.Is(err, fs.ErrNotExist) {
+			return err
+		}
+		o.given = append(o.given, real)
+		o.tr.Given = append(o.tr.Given, filepath.ToSlash(p))
+	}
+	var failed []*PathError
+	for _, p := range paths {
+		err := o.path(p)
+		var pe *PathError
+		switch {
+		case o.ctx.Err() != nil:
+			return o.ctx.Err()
+		case errors.As(err, &pe):
+			failed = append(failed, pe)
+		case err != nil:
 			return err
 		}
 	}
+	if len(failed) > 0 && len(failed) == len(paths) {
+		return failed[0]
+	}
+	for _, pe := range failed {
+		o.note(trace.Damage, pe.Path, strings.TrimPrefix(pe.Error(), pe.Path+": "))
+	}
 	return o.counterRuns()
+}
+
+// companion makes the remarks on a file what they are to the user: one that was
+// neither named nor lies in a directory that is read is no part of the input,
+// so that damage in it is a warning.
+func (o *opener) companion(real string, notes []trace.Note) []trace.Note {
+	if slices.ContainsFunc(o.given, func(g string) bool { return within(g, real) }) {
+		return notes
+	}
+	return trace.Lower(notes, trace.Damage, trace.Warning)
+}
+
+// within reports whether a file is given, or is in a directory or archive that
+// is.
+func within(given, real string) bool {
+	rest, ok := strings.CutPrefix(real, strings.TrimSuffix(given, string(filepath.Separator)))
+	return given != "" && ok && (rest == "" || os.IsPathSeparator(rest[0]) || strings.HasPrefix(rest, "!"+string(filepath.Separator)))
 }
 
 // path reads one path.

@@ -130,6 +130,7 @@ func (o *opener) table(c *candidate, r io.Reader) (*kerneltrace.Table, error) {
 	if err != nil {
 		return nil, cmp.Or(o.ctx.Err(), err)
 	}
+	t.Notes = o.companion(c.real, t.Notes)
 	for _, name := range agentFiles(c) {
 		a := c.beside(name)
 		agents, notes, err := o.agents(&a)
@@ -181,6 +182,7 @@ func (o *opener) agents(c *candidate) ([]trace.Agent, []trace.Note, error) {
 		f, err := c.fsys.Open(c.name)
 		if err == nil {
 			t.agents, t.notes, err = kerneltrace.ReadAgents(f, c.shown)
+			t.notes = o.companion(c.real, t.notes)
 			err = errors.Join(err, f.Close())
 		}
 		t.err = err

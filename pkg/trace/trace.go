@@ -23,6 +23,8 @@ type Trace struct {
 	// same order.
 	Runs        []*Run
 	KernelStats []*KernelStats
+	// Given are the paths that the user named.
+	Given []string
 	// Notes are all remarks about the inputs: those of Open, and those of what
 	// is read later. AddNotes adds to them.
 	Notes []Note
@@ -81,15 +83,17 @@ func (t *Trace) Damaged() bool {
 }
 
 // Lost names what could not be read, for the end of a message: the first place,
-// and how many more there are; "" when all could.
+// that of a file that the user named before others, and how many more there
+// are; "" when all could.
 func (t *Trace) Lost() string {
 	var first Note
 	n := 0
 	for _, note := range t.Notes {
-		if note.Level == Damage {
-			if n++; n == 1 {
-				first = note
-			}
+		if note.Level != Damage {
+			continue
+		}
+		if n++; n == 1 || !slices.Contains(t.Given, first.File) && slices.Contains(t.Given, note.File) {
+			first = note
 		}
 	}
 	switch n {
@@ -173,6 +177,30 @@ func (n Note) Inside(dir string) (rel string, ok bool) {
 
 // String is the remark as one line.
 func (n Note) String() string { return n.Level.String() + ": " + n.Where() + ": " + n.Text }
+
+// Lower makes the remarks of one level be of another.
+func Lower(notes []Note, from, to Level) []Note {
+	out := slices.Clone(notes)
+	for i := range out {
+		if out[i].Level == from {
+			out[i].Level = to
+		}
+	}
+	return out
+}
+
+// Many is a count and what is counted, in the number that it takes.
+func Many[N int | int64](n N, one, many string) string {
+	if n == 1 {
+		return "1 " + one
+	}
+	return fmt.Sprintf("%d %s", n, many)
+}
+
+// LeftOut says of so many things, "row" for one, that a reader had to skip them.
+func LeftOut[N int | int64](n N, one, many string) string {
+	return Many(n, one+" cannot be understood and is left out", many+" cannot be understood and are left out")
+}
 
 // Origin says where a fact came from.
 type Origin struct {

@@ -43,7 +43,7 @@ func readClocks(b []byte, n *notes) *trace.Clocks {
 		n.add(trace.Damage, file, "%s: the points before it are used", c.Place())
 	}
 	if skipped > 0 {
-		n.add(trace.Damage, file, "%d points cannot be understood and are left out", skipped)
+		n.add(trace.Damage, file, "%s", trace.LeftOut(skipped, "point", "points"))
 	}
 	for se, points := range engines {
 		clocks.Engines = append(clocks.Engines, trace.EngineClock{SE: se, Points: points})
@@ -116,10 +116,10 @@ func readPerfCounters(b []byte, file string, se int, names []string, n *notes) (
 		n.add(trace.Damage, file, "%s: the samples before it are used", c.Place())
 	}
 	if skipped > 0 {
-		n.add(trace.Damage, file, "%d samples cannot be understood and are left out", skipped)
+		n.add(trace.Damage, file, "%s", trace.LeftOut(skipped, "sample", "samples"))
 	}
 	if unnamed > 0 {
-		n.add(trace.Warning, file, "%d values belong to counters that filenames.json does not name: left out", unnamed)
+		n.add(trace.Warning, file, "%s to counters that filenames.json does not name: left out", trace.Many(unnamed, "value belongs", "values belong"))
 	}
 	for i, name := range names {
 		sum.Values = append(sum.Values, trace.CounterSum{Name: name, Value: values[i]})

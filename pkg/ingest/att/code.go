@@ -293,7 +293,8 @@ func (r *codeReader) readList(start int, damaged bool) {
 
 func (r *codeReader) noteCut(damaged bool, at int, why string) {
 	if damaged {
-		r.notes.add(trace.Damage, fmt.Sprintf("code.json: byte %d", at), "%s: what follows is lost, %d rows before it are used", why, r.rows)
+		r.notes.add(trace.Damage, fmt.Sprintf("code.json: byte %d", at), "%s: what follows is lost, %s", why,
+			trace.Many(r.rows, "row before it is used", "rows before it are used"))
 	}
 }
 
@@ -547,7 +548,8 @@ func (r *codeReader) finish(complete bool) {
 
 func (r *codeReader) noteBadRows() {
 	if r.bad > 0 {
-		r.notes.add(trace.Damage, "code.json", "%d of %d rows cannot be understood and are left out (first: %s)", r.bad, r.rows, r.firstBad)
+		r.notes.add(trace.Damage, "code.json", "%s (first: %s)",
+			trace.LeftOut(r.bad, fmt.Sprintf("of %s", trace.Many(r.rows, "row", "rows")), fmt.Sprintf("of %d rows", r.rows)), r.firstBad)
 	}
 }
 
@@ -592,7 +594,8 @@ func (r *codeReader) noteSharedLines() {
 		}
 	}
 	if shared > 0 {
-		r.notes.add(trace.Warning, "code.json", "%d rows share their line number with another row: wave records cannot tell them apart", shared)
+		r.notes.add(trace.Warning, "code.json", "%s: wave records cannot tell them apart",
+			trace.Many(shared, "row shares its line number with another row", "rows share their line number with another row"))
 	}
 }
 

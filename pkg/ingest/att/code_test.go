@@ -51,7 +51,7 @@ func TestReadCode(t *testing.T) {
 			want: codeDocument{
 				code: []trace.Instruction{nop, nop}, kernels: []trace.Kernel{{CodeObject: 2, Vaddr: 64, Last: 2}},
 			},
-			notes: []string{"1 rows share"},
+			notes: []string{"1 row shares"},
 		},
 		{
 			name: "floats, null source, escapes",
@@ -92,12 +92,12 @@ func TestReadCode(t *testing.T) {
 		{
 			name: "broken text in the middle", json: `{"code":[` + row + `,[1 2],` + row + `],` + header10 + `}`,
 			want:  codeDocument{code: []trace.Instruction{nop}, kernels: []trace.Kernel{{CodeObject: 2, Vaddr: 64, Last: 1}}},
-			notes: []string{"1 rows before it are used"},
+			notes: []string{"1 row before it is used"},
 		},
 		{
 			name: "truncated after the rows", json: `{"code":[` + row + `],"header":"ISA`,
 			want:  codeDocument{code: []trace.Instruction{nop}, kernels: []trace.Kernel{{CodeObject: 2, Vaddr: 64, Last: 1}}},
-			notes: []string{"1 rows before it are used"},
+			notes: []string{"1 row before it is used"},
 		},
 		{
 			name: "more than a trace can hold", json: `{"code":[["x",0,1,"",1,0,1,1099511627777,0,0]]}`,
@@ -118,7 +118,7 @@ func TestReadCode(t *testing.T) {
 				code:    []trace.Instruction{nop, inst(9, "s_nop 1", "", 2, 96, 1, 4, 0, 0), inst(9, "s_nop 2", "", 2, 100, 1, 4, 0, 0)},
 				kernels: []trace.Kernel{k, {Symbol: "k2", CodeObject: 2, Vaddr: 96, First: 1, Last: 3}},
 			},
-			notes: []string{"1 rows share their line number"},
+			notes: []string{"1 row shares its line number"},
 		},
 		{
 			name: "row of another code object", json: `{"code":[` + label + `,` + row + `,["s_nop 1",0,2,"",0,70000,1,4,0,0]]}`,

@@ -95,7 +95,12 @@ type Tables interface {
 // readCompanions adds the rows of companion tables to a trace.
 func readCompanions(ctx context.Context, nb *neighbours, tables Tables, tt *trace.ThreadTrace, n *notes) error {
 	named := kernelNames(tt)
-	for _, files := range [...][]string{nb.own, nb.beside, nb.hosts} {
+	for i, files := range [...][]string{nb.own, nb.beside, nb.hosts} {
+		// The directories beside the trace may have nothing to do with it.
+		unused := trace.Warning
+		if i == 2 {
+			unused = trace.Info
+		}
 		for _, file := range files {
 			if err := ctx.Err(); err != nil {
 				return err
@@ -105,14 +110,14 @@ func readCompanions(ctx context.Context, nb *neighbours, tables Tables, tt *trac
 			case strings.HasSuffix(file, kernelSuffix):
 				t, err := tables.KernelTrace(nb.fsys, file, shown)
 				if err != nil {
-					n.add(trace.Warning, shown, "%s: left out", reason(err))
+					n.add(unused, shown, "%s: left out", reason(err))
 					continue
 				}
-				addLaunches(tt, t, named, n)
+				addLaunches(tt, t, named, unused, n)
 			case strings.HasSuffix(file, agentSuffix):
 				agents, notes, err := tables.Agents(nb.fsys, file, shown)
 				if err != nil {
-					n.add(trace.Warning, shown, "%s: left out", reason(err))
+					n.add(unused, shown, "%s: left out", reason(err))
 				}
 				*n = append(*n, notes...)
 				tt.Agents = append(tt.Agents, agents...)
@@ -123,16 +128,21 @@ func readCompanions(ctx context.Context, nb *neighbours, tables Tables, tt *trac
 }
 
 // addLaunches adds the rows that have the trace's dispatch id, and the first
-// row of each shape of its kernels.
-func addLaunches(tt *trace.ThreadTrace, t *kerneltrace.Table, named func(string) bool, n *notes) {
+// row of each shape of its kernels. unused is what a warning about a table of no
+// use is worth.
+func addLaunches(tt *trace.ThreadTrace, t *kerneltrace.Table, named func(string) bool, unused trace.Level, n *notes) {
 	rows, more := t.Beside(tt.DispatchID, named, maxLaunches)
 	tt.Launches = append(tt.Launches, rows...)
+	notes := t.Notes
 	if len(rows) > 0 {
 		tt.LaunchTables = append(tt.LaunchTables, &t.LaunchTable)
+	} else {
+		notes = trace.Lower(notes, trace.Warning, unused)
 	}
-	*n = append(*n, t.Notes...)
+	*n = append(*n, notes...)
 	if more > 0 {
-		n.add(trace.Info, t.Path, "more than %d different launches of these kernels: %d rows are left out", maxLaunches, more)
+		n.add(trace.Info, t.Path, "more than %d different launches of these kernels: %s", maxLaunches,
+			trace.Many(more, "row is left out", "rows are left out"))
 	}
 }
 

@@ -143,7 +143,7 @@ func TestReadPerfCounters(t *testing.T) {
 		notes      []string
 	}{
 		{name: "two banks", json: `{"data":[[1,10,20,30,40,0,0],[2,5,0,0,0,0,1],[3,1,2,3,4,1,0]]}`, want: []int64{11, 22, 33, 44, 5}, samples: 3},
-		{name: "value without a name", json: `{"data":[[2,5,6,0,0,0,1]]}`, want: []int64{0, 0, 0, 0, 5}, samples: 1, notes: []string{"1 values"}},
+		{name: "value without a name", json: `{"data":[[2,5,6,0,0,0,1]]}`, want: []int64{0, 0, 0, 0, 5}, samples: 1, notes: []string{"1 value belongs"}},
 		{name: "bad rows", json: `{"data":[[1,2],[2,5,0,0,0,0,-1],[2,5,0,0,0,0,0.5],[1,1,1,1,1,1,0]]}`, want: []int64{1, 1, 1, 1, 0}, samples: 1, notes: []string{"3 samples"}},
 		{name: "cut", json: `{"data":[[1,1,1,1,1,1,0],[`, want: []int64{1, 1, 1, 1, 0}, samples: 1, notes: []string{"before it are used"}},
 		{name: "none", json: `{"data":[]}`},

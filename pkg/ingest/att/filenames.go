@@ -67,10 +67,10 @@ func (l *fileList) parse(b []byte, n *notes) bool {
 		}
 	}) && c.End()
 	if !ok {
-		n.add(trace.Damage, "filenames.json", "%s: %d waves before it are listed", c.Place(), len(l.waves))
+		n.add(trace.Damage, "filenames.json", "%s: %s", c.Place(), trace.Many(len(l.waves), "wave before it is listed", "waves before it are listed"))
 	}
 	if bad > 0 {
-		n.add(trace.Damage, "filenames.json", "%d entries of the wave list cannot be understood and are left out", bad)
+		n.add(trace.Damage, "filenames.json", "%s", trace.LeftOut(bad, "entry of the wave list", "entries of the wave list"))
 	}
 	return ok
 }
@@ -175,7 +175,8 @@ func (l *fileList) sortWaves(n *notes) {
 		}
 	}
 	if again := len(l.waves) - len(kept); again > 0 {
-		n.add(trace.Warning, "filenames.json", "%d entries of the wave list name a file that is listed before: each file is read once", again)
+		n.add(trace.Warning, "filenames.json", "%s", trace.Many(again,
+			"entry of the wave list names", "entries of the wave list name")+" a file that is listed before: each file is read once")
 	}
 	l.waves = kept
 }
@@ -231,7 +232,8 @@ func (l *fileList) noteUnlisted(d *folder, n *notes) {
 		}
 	}
 	if unlisted > 0 {
-		n.add(trace.Warning, "filenames.json", "%d wave files are not in its list and are not read", unlisted)
+		n.add(trace.Warning, "filenames.json", "%s", trace.Many(unlisted,
+			"wave file is not in its list and is not read", "wave files are not in its list and are not read"))
 	}
 }
 

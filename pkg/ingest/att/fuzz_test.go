@@ -341,7 +341,7 @@ func FuzzTables(f *testing.F) {
 		var n notes
 		if table, err := kerneltrace.Read(bytes.NewReader(b), "f"); err == nil {
 			tt := &trace.ThreadTrace{DispatchID: ptr(25), Kernels: []trace.Kernel{{Symbol: "k"}}}
-			if addLaunches(tt, table, kernelNames(tt), &n); len(tt.Launches) > 2*maxLaunches {
+			if addLaunches(tt, table, kernelNames(tt), trace.Warning, &n); len(tt.Launches) > 2*maxLaunches {
 				t.Fatalf("%d launches", len(tt.Launches))
 			}
 		}

@@ -91,7 +91,7 @@ func readOccupancy(b []byte, kernels []trace.Kernel, n *notes) *trace.Occupancy 
 	}
 	occ.Skipped = r.skipped
 	if r.skipped > 0 {
-		n.add(trace.Damage, file, "%d rows cannot be understood and are left out", r.skipped)
+		n.add(trace.Damage, file, "%s", trace.LeftOut(r.skipped, "row", "rows"))
 	}
 	occ.Kernels = r.kernelWaves(kernels)
 	return occ

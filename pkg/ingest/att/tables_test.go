@@ -102,7 +102,7 @@ func TestReadLaunches(t *testing.T) {
 	if diff := cmp.Diff(want, got[0]); diff != "" {
 		t.Error(diff)
 	}
-	checkNotes(t, n, []string{"f.csv: row 6: 1 rows"})
+	checkNotes(t, n, []string{"f.csv: row 6: 1 row"})
 }
 
 // addTable adds the rows of a kernel trace to a thread trace.
@@ -113,13 +113,13 @@ func addTable(t *testing.T, tt *trace.ThreadTrace, csv string) notes {
 		t.Fatal(err)
 	}
 	var n notes
-	addLaunches(tt, table, kernelNames(tt), &n)
+	addLaunches(tt, table, kernelNames(tt), trace.Warning, &n)
 	return n
 }
 
 func TestLaunchesAbsentColumnsAndLimit(t *testing.T) {
 	tt := &trace.ThreadTrace{Kernels: []trace.Kernel{{Symbol: "k"}}}
-	checkNotes(t, addTable(t, tt, "KERNEL NAME,VGPR_Count,Workgroup_Size,Grid_Size,Group_Segment_Size\nk,x,64,64,1024\n"), nil)
+	checkNotes(t, addTable(t, tt, "KERNEL NAME,VGPR_Count,Workgroup_Size,Grid_Size,Group_Segment_Size\nk,,64,64,1024\n"), nil)
 	one := [3]int64{64, 1, 1}
 	want := []trace.Launch{{Origin: trace.Origin{File: "f.csv", Row: 1}, Kernel: "k", LDSBytes: ptr(1024), Workgroup: &one, Grid: &one}}
 	if diff := cmp.Diff(want, tt.Launches); diff != "" {
@@ -154,7 +154,7 @@ x,GPU,gfx942,y,1,1,1,1,1,1,1,1,1
 	if diff := cmp.Diff(want, got); diff != "" {
 		t.Error(diff)
 	}
-	checkNotes(t, n, []string{"f: row 2: 1 rows"})
+	checkNotes(t, n, []string{"f: row 2: 1 row"})
 }
 
 // TestCompanionPlaces checks where companion tables are looked for.

@@ -113,7 +113,7 @@ func TestFold(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	checkNotes(t, n, []string{"2 entries of the wave list cannot", "1 entries of the wave list name a file", "1 wave files are not in its list"})
+	checkNotes(t, n, []string{"2 entries of the wave list cannot", "1 entry of the wave list names a file", "1 wave file is not in its list"})
 	if tt.GfxMajor != 12 || tt.CodeState != trace.CodeMissing || tt.Waves.Listed() != 6 {
 		t.Errorf("gfx %d, state %v, %d waves", tt.GfxMajor, tt.CodeState, tt.Waves.Listed())
 	}

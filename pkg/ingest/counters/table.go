@@ -145,7 +145,7 @@ func (t *Table) report(parsers []*parser) trace.CounterReport {
 	if r.Bad > 0 {
 		r.Notes = append(r.Notes, trace.Note{
 			Level: trace.Damage, File: t.Shown, Place: fmt.Sprintf("byte %d", first.at),
-			Text: fmt.Sprintf("%d rows cannot be understood and are left out (the first: %s)", r.Bad, first.why),
+			Text: fmt.Sprintf("%s (the first: %s)", trace.LeftOut(r.Bad, "row", "rows"), first.why),
 		})
 	}
 	return r
@@ -280,12 +280,24 @@ func (p *parser) wide(at int64) {
 	}
 	for _, w := range p.cols.wide {
 		// An empty cell is a counter that this dispatch does not have.
-		if value, ok := number(p.cells[w.at]); ok {
+		value, ok := number(p.cells[w.at])
+		if ok {
 			p.d.Values = append(p.d.Values, trace.CounterValue{Counter: w.counter, Instance: w.instance, Value: value})
+		} else if hardware(w.counter) && !csvtable.Number(p.cells[w.at]) {
+			p.reject(at, fmt.Sprintf("counter %q has the value %q", w.counter, clip(p.cells[w.at])))
+			p.pending, p.d.Values = false, p.d.Values[:0]
+			return
 		}
 	}
 	p.rows++
 	p.flush()
+}
+
+// hardware reports whether a name is that of a hardware counter: its block in
+// capitals, as in SQ_WAVES. Other columns of wide tables may hold words.
+func hardware(counter string) bool {
+	block, _, ok := strings.Cut(counter, "_")
+	return ok && len(block) > 1 && block == strings.ToUpper(block)
 }
 
 // same reports whether the row is of the dispatch that is being put together.
@@ -306,7 +318,7 @@ func (p *parser) same() bool {
 }
 
 // begin starts a dispatch with the current row; ok is false when the row has
-// no kernel.
+// no kernel, or something else where a size or a time belongs.
 func (p *parser) begin(at int64) (ok bool) {
 	for i, m := range meanings {
 		if c := *m.to(&p.cols); c >= 0 {
@@ -317,6 +329,12 @@ func (p *parser) begin(at int64) (ok bool) {
 	if kernel == "" {
 		p.reject(at, "no kernel name, or too many of them")
 		return false
+	}
+	for _, c := range [...]int{p.cols.grid, p.cols.workgroup, p.cols.lds, p.cols.start, p.cols.end} {
+		if cell := p.cell(c); !csvtable.Number(cell) {
+			p.reject(at, fmt.Sprintf("%q is no number", clip(cell)))
+			return false
+		}
 	}
 	p.d = trace.CounterDispatch{
 		Pass: p.d.Pass, Replay: int(p.whole(p.cols.replay, 0)),

@@ -23,7 +23,8 @@ type Table struct {
 	cols  map[string]int
 	width int
 	row   [][]byte
-	n     int // rows so far, bad ones included
+	n     int  // rows so far, bad ones included
+	wrong bool // a number of the current row is none
 
 	bad, firstBad int
 	err           error // what ended the reading early
@@ -71,6 +72,7 @@ func (t *Table) Next() bool {
 			return false
 		}
 		t.n++
+		t.wrong = false
 		cells, ok := Split(row, t.row)
 		if t.row = cells; ok && len(cells) == t.width {
 			return true
@@ -101,7 +103,7 @@ func (t *Table) Notes(file string) []trace.Note {
 	if t.bad > 0 {
 		out = append(out, trace.Note{
 			Level: trace.Damage, File: file, Place: fmt.Sprintf("row %d", t.firstBad),
-			Text: fmt.Sprintf("%d rows cannot be understood and are left out (this is the first)", t.bad),
+			Text: trace.LeftOut(t.bad, "row", "rows") + " (this is the first)",
 		})
 	}
 	return out
@@ -125,17 +127,55 @@ func (t *Table) Cell(name string) string {
 	return ""
 }
 
-// Int returns a cell's whole number; see Whole. It is nil without one.
+// Int returns a cell's whole number; see Whole. It is nil without one, and the
+// row is Wrong when something else stands there.
 func (t *Table) Int(name string) *int64 {
+	v, present := t.ID(name)
+	t.wrong = t.wrong || v == nil && present && !Number(t.row[t.cols[name]])
+	return v
+}
+
+// ID returns a whole number that names something: some writers have words
+// there. present is false without such a column.
+func (t *Table) ID(name string) (v *int64, present bool) {
 	i, found := t.cols[name]
 	if !found {
-		return nil
+		return nil, false
 	}
-	v, ok := Whole(bytes.TrimSpace(t.row[i]))
-	if !ok {
+	if v, ok := Whole(bytes.TrimSpace(t.row[i])); ok {
+		return &v, true
+	}
+	return nil, true
+}
+
+// Float returns a cell's number, as Int does.
+func (t *Table) Float(name string) *float64 {
+	cell := t.Cell(name)
+	v, err := strconv.ParseFloat(cell, 64)
+	if err != nil {
+		t.wrong = t.wrong || !Number([]byte(cell))
 		return nil
 	}
 	return &v
+}
+
+// Wrong reports whether a number of the current row that was asked for is none:
+// the row is damaged.
+func (t *Table) Wrong() bool { return t.wrong }
+
+// Number reports whether a cell may stand where a number belongs: one, of
+// whatever size and sign, or nothing. Marks of pandas and of rocprof-compute
+// for "not there" are nothing; C writes the root of a negative zero as "-nan".
+func Number(cell []byte) bool {
+	cell = bytes.TrimSpace(cell)
+	if _, err := strconv.ParseFloat(string(cell), 64); err == nil || errors.Is(err, strconv.ErrRange) {
+		return true
+	}
+	switch strings.ToLower(string(cell)) {
+	case "", "na", "n/a", "none", "null", "-nan":
+		return true
+	}
+	return false
 }
 
 // Whole reads a whole number that is not negative; ok is false for anything

@@ -127,3 +127,11 @@ func FuzzTable(f *testing.F) {
 		}
 	})
 }
+
+func TestNumber(t *testing.T) {
+	for cell, want := range map[string]bool{"": true, " 12 ": true, "-1": true, "1e400": true, "nan": true, "-nan": true, "N/A": true, "abc": false, "12 ns": false, "0x": false} {
+		if got := Number([]byte(cell)); got != want {
+			t.Errorf("%q: %v", cell, got)
+		}
+	}
+}

@@ -54,6 +54,10 @@ func ReadAgents(r io.Reader, file string) ([]trace.Agent, []trace.Note, error) {
 			*c.to(&a) = t.Int(c.name)
 		}
 		a.Engines = engines(t.Int("arraycount"), t.Int("simdarraysperengine"))
+		if t.Wrong() {
+			t.Reject()
+			continue
+		}
 		agents = append(agents, a)
 	}
 	return agents, t.Notes(file), nil

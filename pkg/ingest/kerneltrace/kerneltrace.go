@@ -125,7 +125,8 @@ func Read(r io.Reader, file string) (*Table, error) {
 	if rd.skipped > 0 {
 		rd.out.Notes = append(rd.out.Notes, trace.Note{
 			Level: trace.Damage, File: file,
-			Text: fmt.Sprintf("more than %d different launches: %d dispatches are left out", len(rd.out.Launches), rd.skipped),
+			Text: fmt.Sprintf("more than %d different launches: %s", len(rd.out.Launches),
+				trace.Many(rd.skipped, "dispatch is left out", "dispatches are left out")),
 		})
 	}
 	return rd.out, nil
@@ -164,8 +165,8 @@ func newReader(r io.Reader, file string) (*reader, error) {
 
 // row adds the current row.
 func (rd *reader) row() {
-	l := rd.launch()
-	if l.Kernel == "" || l.Grid == nil || l.Workgroup == nil {
+	l, duration := rd.launch(), rd.t.Int(rd.duration)
+	if l.Kernel == "" || l.Grid == nil || l.Workgroup == nil || rd.t.Wrong() {
 		rd.t.Reject()
 		return
 	}
@@ -186,19 +187,22 @@ func (rd *reader) row() {
 		rd.out.Launches = append(rd.out.Launches, trace.LaunchSum{Launch: l})
 		rd.out.keys = append(rd.out.keys, k)
 	}
+	queue, _ := rd.t.ID(rd.queue)
+	stream, _ := rd.t.ID(rd.stream)
 	rd.out.Rows++
 	rd.out.rows = append(rd.out.rows, row{
 		launch: int32(i), number: int32(rd.t.Row()), id: orAbsent(l.DispatchID),
-		queue: orAbsent(rd.t.Int(rd.queue)), stream: orAbsent(rd.t.Int(rd.stream)), start: orAbsent(l.StartNs), end: orAbsent(l.EndNs),
+		queue: orAbsent(queue), stream: orAbsent(stream), start: orAbsent(l.StartNs), end: orAbsent(l.EndNs),
 	})
-	add(&rd.out.Launches[i], &l, rd.t.Int(rd.duration))
+	add(&rd.out.Launches[i], &l, duration)
 }
 
 // launch copies the current row; its strings are valid until the next one.
 func (rd *reader) launch() trace.Launch {
 	t := rd.t
+	id, _ := t.ID("dispatchid")
 	return trace.Launch{
-		Origin: trace.Origin{File: rd.file, Row: t.Row()}, DispatchID: t.Int("dispatchid"),
+		Origin: trace.Origin{File: rd.file, Row: t.Row()}, DispatchID: id,
 		AgentID: t.Cell(rd.agent), Kernel: trace.BareName(t.Cell(rd.kernel)),
 		StartNs: t.Int(rd.start), EndNs: t.Int(rd.end),
 		LDSBytes: t.Int(rd.lds), ScratchBytes: t.Int(rd.scratch),

@@ -121,9 +121,16 @@ func TestReadDamage(t *testing.T) {
 		t.Errorf("%d rows, notes %+v", table.Rows, table.Notes)
 	}
 	// Registers that are no counts are unknown, the row still counts.
-	table = read(t, header+strings.Replace(good, ",8,0,32", ",-8,x,1e99", 1))
+	table = read(t, header+strings.Replace(good, ",8,0,32", ",-8,,1e99", 1))
 	if l := table.Launches[0]; l.VGPRs != nil || l.AccumVGPRs != nil || l.SGPRs != nil {
 		t.Errorf("registers %v %v %v", deref(l.VGPRs), deref(l.AccumVGPRs), deref(l.SGPRs))
+	}
+	// Words in the place of a number are damage, in each of them.
+	for _, in := range [][2]string{{",8,0,32", ",8,x,32"}, {",64,1,1\n", ",64,1,x\n"}} {
+		table = read(t, header+good+strings.Replace(good, in[0], in[1], 1))
+		if table.Rows != 1 || len(table.Notes) != 1 || table.Notes[0].Where() != "t.csv: row 2" || !strings.HasPrefix(table.Notes[0].Text, "1 row cannot be understood and is left out") {
+			t.Errorf("%q: %d rows, notes %+v", in[1], table.Rows, table.Notes)
+		}
 	}
 	if table = read(t, header); table.Rows != 0 || len(table.Notes) != 0 {
 		t.Errorf("a table without rows: %+v", table)

@@ -5,7 +5,6 @@ import (
 	"errors"
 	"io"
 	"math"
-	"strconv"
 	"strings"
 
 	"github.com/rocanalyze/rocanalyze/pkg/ingest/csvtable"
@@ -37,13 +36,14 @@ func ReadStats(r io.Reader, file string) (*trace.KernelStats, []trace.Note, erro
 	for t.Next() && len(out.Rows) < maxStats {
 		calls, total := t.Int("calls"), t.Int("totaldurationns")
 		name := trace.BareName(t.Cell("name"))
-		if calls == nil || total == nil || *calls == 0 || name == "" {
+		least, most, sd := t.Int("minns"), t.Int("maxns"), t.Float("stddev")
+		if calls == nil || total == nil || *calls == 0 || name == "" || t.Wrong() {
 			t.Reject()
 			continue
 		}
-		row := trace.KernelStat{Name: strings.Clone(name), Calls: *calls, TotalNs: *total, MinNs: t.Int("minns"), MaxNs: t.Int("maxns")}
-		if sd, err := strconv.ParseFloat(t.Cell("stddev"), 64); err == nil && sd >= 0 && !math.IsInf(sd, 0) {
-			row.StdDevNs = &sd
+		row := trace.KernelStat{Name: strings.Clone(name), Calls: *calls, TotalNs: *total, MinNs: least, MaxNs: most}
+		if sd != nil && *sd >= 0 && !math.IsInf(*sd, 0) {
+			row.StdDevNs = sd
 		}
 		out.Rows = append(out.Rows, row)
 	}

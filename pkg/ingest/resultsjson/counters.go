@@ -85,7 +85,7 @@ func (s *Counters) Fold(ctx context.Context, _ int, newFolder func() trace.Count
 	if report.Bad > 0 {
 		report.Notes = append(report.Notes, trace.Note{
 			Level: trace.Damage, File: s.Shown,
-			Text: fmt.Sprintf("%d records name a counter or kernel that the file does not list: left out", report.Bad),
+			Text: trace.Many(report.Bad, "record names", "records name") + " a counter or kernel that the file does not list: left out",
 		})
 	}
 	return report, nil

@@ -186,16 +186,16 @@ func (s *session) notes(shown string) []trace.Note {
 	if s.missing > 0 {
 		out = append(out, trace.Note{
 			Level: trace.Damage, File: shown,
-			Text: fmt.Sprintf("cut short: %d of its %d pages are missing", s.missing, s.pages),
+			Text: fmt.Sprintf("cut short: %s missing", trace.Many(s.missing, fmt.Sprintf("of its %d pages is", s.pages), fmt.Sprintf("of its %d pages are", s.pages))),
 		})
 	}
 	if n := len(s.log); n > 0 {
-		out = append(out, trace.Note{Level: trace.Info, File: shown, Text: fmt.Sprintf("%s came from its write-ahead log (-wal)", pagesText(n))})
+		out = append(out, trace.Note{Level: trace.Info, File: shown, Text: fmt.Sprintf("%s came from its write-ahead log (-wal)", trace.Many(n, "page", "pages"))})
 	}
 	if s.logDropped > 0 {
 		out = append(out, trace.Note{
 			Level: trace.Warning, File: shown,
-			Text: fmt.Sprintf("the last transaction of its write-ahead log was not committed: %s are left out", pagesText(int(s.logDropped))),
+			Text: fmt.Sprintf("the last transaction of its write-ahead log was not committed: %s left out", trace.Many(s.logDropped, "page is", "pages are")),
 		})
 	}
 	return out

@@ -2,6 +2,7 @@ package rocpd
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"io"
 	"math"
@@ -77,7 +78,7 @@ func (m *image) scan(ctx context.Context, t *table, want []string, workers int, 
 		out.add(reports[i])
 	}
 	if out.lost > 0 && out.first == nil {
-		out.first = fmt.Errorf("%d pages of its tree are damaged", out.lost)
+		out.first = errors.New(trace.Many(out.lost, "page of its tree is damaged", "pages of its tree are damaged"))
 	}
 	return out, nil
 }
@@ -188,13 +189,6 @@ func (r *scanReport) note(file, what string) (trace.Note, bool) {
 	}
 	return trace.Note{
 		Level: trace.Damage, File: file,
-		Text: fmt.Sprintf("damaged: %d %s were read, those of %s are lost (%s)", r.rows, what, pagesText(r.lost), strings.TrimSpace(r.first.Error())),
+		Text: fmt.Sprintf("damaged: %d %s were read, those of %s are lost (%s)", r.rows, what, trace.Many(r.lost, "page", "pages"), strings.TrimSpace(r.first.Error())),
 	}, true
-}
-
-func pagesText(n int) string {
-	if n == 1 {
-		return "1 page"
-	}
-	return fmt.Sprintf("%d pages", n)
 }
