@@ -102,11 +102,6 @@ func good() *trace.ThreadTrace {
 		inst{"global_store_dword v[0:1], v2, off sc0", 4, 4}, inst{"s_endpgm", 4, 4})
 }
 
-// grid is a code object's kernel launched with work-items of workgroups.
-func grid(size, items float64, k trace.CodeKernel) (func(*testing.T) *trace.Trace, map[string]float64) {
-	return made(compiled(k)), map[string]float64{"occupancy.workgroup": size, "occupancy.grid": items}
-}
-
 // waits is a kernel that waits for memory on an MI300X most of the time.
 func waits(vgprs, lds, size, groups int64) func(*testing.T) *trace.Trace {
 	return made(of(waved(nil, load, inst{wait, 9000, 4}, endpgm), launched(vgprs, lds, size, groups)))
