@@ -3,7 +3,6 @@ package main
 import (
 	"cmp"
 	"fmt"
-	"math"
 	"slices"
 	"strings"
 
@@ -167,12 +166,7 @@ func defaultOf(r *rule.Rule) rule.Values {
 		if p, ok := sharedParam(name); ok {
 			return p.Default
 		}
-		for _, p := range r.Params {
-			if p.Name == name {
-				return p.Default
-			}
-		}
-		return math.NaN()
+		return rule.Defaults(r.Params)(name)
 	}
 }
 

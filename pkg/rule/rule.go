@@ -5,6 +5,7 @@ package rule
 
 import (
 	"fmt"
+	"math"
 	"regexp"
 
 	"github.com/rocanalyze/rocanalyze/pkg/finding"
@@ -78,6 +79,30 @@ func Quote(text string, values Values) string {
 	return quoted.ReplaceAllStringFunc(text, func(name string) string {
 		return fmt.Sprintf("%g", values(name[1:len(name)-1]))
 	})
+}
+
+// Defaults are the values of parameters that a user left alone; NaN for a name
+// that none of them has.
+func Defaults(params []Param) Values {
+	return func(name string) float64 {
+		for _, p := range params {
+			if p.Name == name {
+				return p.Default
+			}
+		}
+		return math.NaN()
+	}
+}
+
+// Term is a word of the output and what it means.
+type Term struct {
+	Name string `json:"topic"`
+	// Kind is "regime", "subtype of latency", "limiter", "stall class",
+	// "counter metric", "counter", "rule", or "gate" (of a trace).
+	Kind   string `json:"kind"`
+	Text   string `json:"text"`
+	Fix    string `json:"what_to_do,omitempty"`
+	Source string `json:"source,omitempty"`
 }
 
 // Check is a rule with its test on subjects of type S.
