@@ -167,7 +167,7 @@ func (e *expr) eval(lookup func(name string) (float64, bool)) (value float64, ab
 func (e *expr) String() string {
 	switch e.op {
 	case 'n':
-		return strconv.FormatFloat(e.value, 'g', -1, 64)
+		return strconv.FormatFloat(e.value, 'f', -1, 64)
 	case 'v':
 		return e.name
 	}
