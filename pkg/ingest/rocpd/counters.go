@@ -113,6 +113,8 @@ type counted struct {
 	maybe  [1 << maybeBits / 64]uint64
 	rows   *slab
 	marked bool
+	// apart is set where rows of one event do not all stand together.
+	apart  bool
 	report scanReport // of the counter rows
 	err    error      // why they cannot be read
 	// parts are rows of dispatches, in the order of their parts of the table.
@@ -159,9 +161,9 @@ func (c *counted) mark(ctx context.Context, db *session) {
 	last, kept := int64(trace.Absent), 0
 	c.report, c.err = db.scan(ctx, c.set.tables["rocpd_pmc_event"], counterColumns, 1, func() sink {
 		return func(row []int64) {
-			if event := row[pmcEvent]; event != last && event != trace.Absent {
-				c.events, last = append(c.events, event), event
-				c.maybe[event>>6&(int64(len(c.maybe))-1)] |= 1 << (event & 63)
+			if event := row[pmcEvent]; event != last {
+				last = event
+				c.mention(event)
 			}
 			if kept++; kept <= maxKeptRows {
 				c.rows.add(row)
@@ -171,8 +173,19 @@ func (c *counted) mark(ctx context.Context, db *session) {
 	if kept > maxKeptRows {
 		c.rows = nil
 	}
+	stretches := len(c.events)
 	slices.Sort(c.events)
 	c.events = slices.Compact(c.events)
+	c.apart = len(c.events) < stretches
+}
+
+// mention notes an event that a counter row names.
+func (c *counted) mention(event int64) {
+	if event == trace.Absent {
+		return
+	}
+	c.events = append(c.events, event)
+	c.maybe[event>>6&(int64(len(c.maybe))-1)] |= 1 << (event & 63)
 }
 
 // has reports whether an event has counters.
@@ -213,8 +226,10 @@ type counterFold struct {
 	rep    trace.CounterReport
 	// counted are the dispatches that were counted, by event.
 	counted map[int64]*trace.CounterDispatch
-	// seen counts the values of a counter in a dispatch.
-	seen map[[2]int64]int
+	// seen counts the values of a counter in a dispatch: of all dispatches where
+	// apart is set, else of the one at hand.
+	seen  map[[2]int64]int
+	apart bool
 	// piece holds rows of one event that stand together, inPiece how many of
 	// each counter.
 	piece   []counterRow
@@ -234,7 +249,7 @@ type counterRow struct {
 // Fold reads the counter rows, and the dispatches unless that was done; see
 // trace.CounterSource. It uses one worker.
 func (c *Counters) Fold(ctx context.Context, _ int, newFolder func() trace.CounterFolder) (trace.CounterReport, error) {
-	f := &counterFold{c: c, folder: newFolder(), inPiece: map[int64]int{}, event: trace.Absent}
+	f := &counterFold{c: c, folder: newFolder(), inPiece: map[int64]int{}, seen: map[[2]int64]int{}, event: trace.Absent}
 	f.rep.File, f.rep.GUID = c.src.db.f.Shown, c.run.GUID
 	found := c.src.counted
 	if found.set.tables["rocpd_pmc_event"] == nil {
@@ -253,7 +268,7 @@ func (c *Counters) Fold(ctx context.Context, _ int, newFolder func() trace.Count
 	}
 	f.counted = make(map[int64]*trace.CounterDispatch, len(found.events))
 	f.dispatches(found)
-	f.seen = make(map[[2]int64]int, min(found.report.rows, maxKeptRows))
+	f.apart = found.apart
 	if err := f.values(ctx, found); err != nil {
 		return f.rep, err
 	}
@@ -374,6 +389,9 @@ func (f *counterFold) flush() {
 		return
 	}
 	clear(f.inPiece)
+	if !f.apart {
+		clear(f.seen)
+	}
 	for _, r := range f.piece {
 		f.inPiece[r.counter]++
 	}

@@ -7,6 +7,7 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 
@@ -351,6 +352,33 @@ INSERT INTO rocpd_pmc_event{{s}} VALUES (1, 11, 5, 1.5, NULL), (2, 11, 128849021
 	}
 	if rep.Rows != 3 || rep.Bad != 2 || !strings.Contains(text, "1 samples") || !strings.Contains(text, "2 counter rows of events") {
 		t.Errorf("%+v", rep)
+	}
+}
+
+// Rows of one dispatch that stand apart, with rows of another or of no event
+// between them, count on where the others ended.
+func TestCounterRowsApart(t *testing.T) {
+	for _, between := range []string{"12", "NULL"} {
+		path := newDB(t, `CREATE TABLE rocpd_metadata{{s}} (id INTEGER PRIMARY KEY, tag TEXT, value TEXT);
+CREATE TABLE rocpd_kernel_dispatch{{s}} (id INTEGER PRIMARY KEY, agent_id INTEGER, kernel_id INTEGER, dispatch_id INTEGER, event_id INTEGER, start BIGINT, "end" BIGINT);
+CREATE TABLE rocpd_info_pmc{{s}} (id INTEGER PRIMARY KEY, name TEXT);
+CREATE TABLE rocpd_pmc_event{{s}} (id INTEGER PRIMARY KEY, event_id INTEGER, pmc_id INTEGER, value REAL, sample_id INTEGER);
+INSERT INTO rocpd_info_pmc{{s}} VALUES (5, 'B');
+INSERT INTO rocpd_kernel_dispatch{{s}} VALUES (1, 2, 1, 1, 11, 5, 9), (2, 2, 1, 2, 12, 15, 19);
+INSERT INTO rocpd_pmc_event{{s}} VALUES (1, 11, 5, 1, NULL), (2, 11, 5, 2, NULL), (3, `+between+`, 5, 4, NULL), (4, 11, 5, 3, NULL)`)
+		var got []int
+		_, err := countersOf(t, openDB(t, fileOf(path)), "")[0].Fold(t.Context(), 1, func() trace.CounterFolder {
+			return counterFunc(func(d *trace.CounterDispatch) {
+				for _, v := range d.Values {
+					if d.ID == 1 {
+						got = append(got, v.Instance, int(v.Value))
+					}
+				}
+			})
+		})
+		if want := []int{0, 1, 1, 2, 2, 3}; err != nil || !slices.Equal(got, want) {
+			t.Errorf("with event %s between: instances and values %v, %v; want %v", between, got, err, want)
+		}
 	}
 }
 
