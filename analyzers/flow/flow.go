@@ -57,6 +57,8 @@ type Loop struct {
 	Latches []int
 	// Blocks are the indices of its blocks, inner loops included, ascending.
 	Blocks []int
+	// Polls is set for a loop that only asks for a value until it changes.
+	Polls bool
 	// Parent is the index of the loop around it, -1 for none; Depth is 1 for
 	// an outermost loop.
 	Parent, Depth int
@@ -83,6 +85,7 @@ func Find(tt *trace.ThreadTrace, insts []isa.Inst) *Flow {
 		f.Irregular += irregular
 		f.addLoops(k, loops)
 	}
+	f.markPolls(insts)
 	return f
 }
 

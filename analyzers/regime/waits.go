@@ -17,6 +17,7 @@ const (
 	waitSMEM       = "smem"
 	waitLGKM       = "lds_or_smem"
 	waitBarrier    = "barrier"
+	waitSync       = "synchronisation"
 	waitDependency = "dependency"
 	waitIssue      = "issue"
 	waitOther      = "other"
@@ -28,6 +29,7 @@ var kindOf = map[stalls.Class]string{
 	stalls.StoreWait: waitStore, stalls.StoreDrain: waitStore, stalls.End: waitStore,
 	stalls.LDSWait: waitLDS, stalls.CrossLaneWait: waitCrossLane,
 	stalls.SMEMWait: waitSMEM, stalls.LGKMWait: waitLGKM, stalls.Barrier: waitBarrier,
+	stalls.FenceWait: waitSync, stalls.AtomicWait: waitSync, stalls.PollWait: waitSync, stalls.CacheControl: waitSync,
 	stalls.MFMADependency: waitDependency, stalls.ALUWait: waitDependency, stalls.Bubble: waitDependency, stalls.VALU: waitDependency,
 	stalls.VMEMIssue: "vmem_issue", stalls.LDSIssue: "lds_issue", stalls.SMEMIssue: waitIssue, stalls.MFMAIssue: "matrix_issue",
 	stalls.SALU: waitIssue, stalls.Branch: waitIssue,
@@ -37,6 +39,7 @@ var kindOf = map[stalls.Class]string{
 var kindWords = map[string]string{
 	waitVMEM: "loads from memory", waitStore: "stores", waitLDS: "LDS", waitCrossLane: "cross-lane operations",
 	waitSMEM: "scalar loads", waitLGKM: "LDS or scalar loads", waitBarrier: "barriers",
+	waitSync:       "other workgroups or caches (fences, atomics, flags)",
 	waitDependency: "results of earlier instructions", waitIssue: "the issue of instructions", waitOther: "others",
 	"vmem_issue": "a full memory pipe", "lds_issue": "a full LDS pipe", "matrix_issue": "the matrix pipe",
 }

@@ -17,6 +17,12 @@ const (
 	SMEM
 	Message
 	Export
+	// Fence: write-back or invalidation of caches.
+	Fence
+	// Atomic: an atomic that returns the old value.
+	Atomic
+	// Poll: what a polling loop reads.
+	Poll
 	// LDSOrSMEM is what an estimate cannot tell apart on lgkmcnt.
 	LDSOrSMEM
 	numWaitClasses
@@ -42,11 +48,12 @@ func guess(o *op) combo {
 }
 
 // producerClass maps an instruction's class to what a wait for it is called.
-// A class that is not listed does not count on any counter.
+// A class that is not listed does not count on any counter; atomics are those
+// without return, which complete like stores.
 var producerClass = map[isa.Class]WaitClass{
-	isa.VMEMLoad: VMEM, isa.VMEMAtomic: VMEM, isa.FlatLoad: VMEM, isa.FlatAtomic: VMEM, isa.ScratchLoad: VMEM,
+	isa.VMEMLoad: VMEM, isa.FlatLoad: VMEM, isa.ScratchLoad: VMEM, isa.VMEMAtomic: Store, isa.FlatAtomic: Store,
 	isa.VMEMToLDS: VMEMToLDS, isa.TensorDMA: VMEMToLDS,
-	isa.VMEMStore: Store, isa.FlatStore: Store, isa.ScratchStore: Store, isa.VMEMFromLDS: Store, isa.CacheControl: Store,
+	isa.VMEMStore: Store, isa.FlatStore: Store, isa.ScratchStore: Store, isa.VMEMFromLDS: Store, isa.CacheControl: Fence,
 	isa.LDSRead: LDS, isa.LDSWrite: LDS, isa.LDSAtomic: LDS, isa.LDSTranspose: LDS,
 	isa.CrossLane: CrossLane, isa.SMEM: SMEM, isa.Message: Message, isa.Export: Export,
 }
@@ -73,8 +80,8 @@ type op struct {
 	unordered bool
 }
 
-func newOp(in *isa.Inst) op {
-	o := op{counts: in.Counts, waits: in.Waits, class: producerClass[in.Class], unordered: returnsInAnyOrder(in.Class)}
+func newOp(in *isa.Inst, polls bool) op {
+	o := op{counts: in.Counts, waits: in.Waits, class: waitedFor(in, polls), unordered: returnsInAnyOrder(in.Class)}
 	switch {
 	case in.Class == isa.EndPgm:
 		o.role = endpgm
@@ -88,6 +95,19 @@ func newOp(in *isa.Inst) op {
 		o.role = matrix
 	}
 	return o
+}
+
+// waitedFor is what a wait for an instruction is called; polls says that it
+// stands in a polling loop.
+func waitedFor(in *isa.Inst, polls bool) WaitClass {
+	class := producerClass[in.Class]
+	switch {
+	case class != Nothing && polls:
+		return Poll
+	case (in.Class == isa.VMEMAtomic || in.Class == isa.FlatAtomic) && in.Returns:
+		return Atomic
+	}
+	return class
 }
 
 // returnsInAnyOrder: scalar loads return out of order, and flat operations go

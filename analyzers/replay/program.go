@@ -49,7 +49,7 @@ func newProgram(tt *trace.ThreadTrace, m *capture.Machine, l *code.Listing, fl *
 	}
 	p.keep.Store(maxKept)
 	for i := range l.Insts {
-		p.ops[i] = newOp(&l.Insts[i])
+		p.ops[i] = newOp(&l.Insts[i], fl.Polling(i))
 		p.comparesEdges = p.comparesEdges && decoderKnows(&l.Insts[i])
 		p.valu[i] = isVALU(l.Insts[i].Class)
 		if m := l.Insts[i].Matrix; m != nil {

@@ -53,7 +53,7 @@ func ops(texts ...string) []op {
 	out := make([]op, len(texts))
 	for i, s := range texts {
 		in := isa.Parse(s, "gfx942")
-		out[i] = newOp(&in)
+		out[i] = newOp(&in, false)
 	}
 	return out
 }
@@ -156,5 +156,29 @@ func TestPendingUnordered(t *testing.T) {
 	p.retire(&code[6], func(_ int, pr producer, _ bool) { got = append(got, pr.row) })
 	if len(got) != 1 || got[0] != 4 {
 		t.Errorf("the last wait is for %v, want the older read alone", got)
+	}
+}
+
+// TestWaitedFor: synchronisation is no traffic.
+func TestWaitedFor(t *testing.T) {
+	for _, c := range []struct {
+		text  string
+		polls bool
+		want  WaitClass
+	}{
+		{"global_load_dword v1, v0, s[0:1] sc1", false, VMEM},
+		{"global_load_dword v1, v0, s[0:1] sc1", true, Poll},
+		{"buffer_wbl2 sc1", false, Fence},
+		{"buffer_inv sc1", false, Fence},
+		{"buffer_inv sc1", true, Poll},
+		{"global_atomic_add v10, v11, v12, s[2:3] sc0", false, Atomic},
+		{"global_atomic_add_f32 v11, v12, s[2:3]", false, Store},
+		{"flat_atomic_add v1, v[2:3], v4", false, Store},
+		{"v_mov_b32_e32 v0, v1", true, Nothing},
+	} {
+		in := isa.Parse(c.text, "gfx942")
+		if got := waitedFor(&in, c.polls); got != c.want {
+			t.Errorf("%s (polls %t): %d, want %d", c.text, c.polls, got, c.want)
+		}
 	}
 }

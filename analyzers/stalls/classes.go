@@ -16,6 +16,9 @@ const (
 	LDSWait        Class = "lds_wait"
 	CrossLaneWait  Class = "cross_lane_wait"
 	SMEMWait       Class = "smem_wait"
+	FenceWait      Class = "fence_wait"
+	AtomicWait     Class = "atomic_wait"
+	PollWait       Class = "poll_wait"
 	MessageWait    Class = "message_wait"
 	ExportWait     Class = "export_wait"
 	LGKMWait       Class = "lds_or_smem_wait"
@@ -65,6 +68,9 @@ var Classes = []Info{
 	{CrossLaneWait, "cross-lane wait", "lgkmcnt or dscnt behind ds_swizzle, ds_permute, ds_bpermute", "DPP, v_permlane*, or fewer and wider reduction steps"},
 	{SMEMWait, "SMEM wait", "lgkmcnt or kmcnt behind scalar loads", "kernarg preload, hoist descriptor and scalar loads out of loops, batch them"},
 	{LGKMWait, "LDS or SMEM wait", "lgkmcnt, where an estimate from the code finds neither LDS nor scalar loads before it", "keep the wave files: they tell which it is"},
+	{FenceWait, "fence wait", "waits behind write-backs and invalidations of caches (buffer_wbl2, buffer_inv, global_wb, global_inv): the halves of fences of device or system scope", "fewer fences: one per workgroup, a narrower scope, none beside an atomic that orders already"},
+	{AtomicWait, "atomic wait", "waits behind atomics that return the old value", "atomics that do not return, fewer of them: reduce in the wave and the workgroup first"},
+	{PollWait, "spin wait", "waiting and sleeping in a polling loop: for a flag that another workgroup, GPU or the host sets", "look at who sets the flag, and when"},
 	{MessageWait, "message wait", "waits behind s_sendmsg and the like", ""},
 	{ExportWait, "export wait", "expcnt behind exports", ""},
 	{ALUWait, "ALU wait", "s_wait_alu, s_waitcnt_depctr, s_delay_alu: results of vector or scalar ALU instructions", "put independent instructions between producer and consumer"},
@@ -102,7 +108,7 @@ func InfoOf(c Class) Info {
 var byWait = map[replay.WaitClass]Class{
 	replay.Nothing: SatisfiedWait, replay.VMEM: VMEMWait, replay.VMEMToLDS: VMEMToLDSWait, replay.Store: StoreWait,
 	replay.LDS: LDSWait, replay.CrossLane: CrossLaneWait, replay.SMEM: SMEMWait, replay.Message: MessageWait, replay.Export: ExportWait,
-	replay.LDSOrSMEM: LGKMWait,
+	replay.Fence: FenceWait, replay.Atomic: AtomicWait, replay.Poll: PollWait, replay.LDSOrSMEM: LGKMWait,
 }
 
 // OfWait returns the class of a wait for a kind of operation.

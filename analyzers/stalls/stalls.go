@@ -8,6 +8,7 @@ import (
 	"slices"
 
 	"github.com/rocanalyze/rocanalyze/analyzers/code"
+	"github.com/rocanalyze/rocanalyze/analyzers/flow"
 	"github.com/rocanalyze/rocanalyze/analyzers/replay"
 	"github.com/rocanalyze/rocanalyze/pkg/analysis"
 	"github.com/rocanalyze/rocanalyze/pkg/isa"
@@ -21,7 +22,7 @@ var doc string
 var Analyzer = analysis.NewPerTrace(analysis.Analyzer{
 	Name:     "stalls",
 	Doc:      doc,
-	Requires: []analysis.Required{code.Analyzer, replay.Analyzer},
+	Requires: []analysis.Required{code.Analyzer, flow.Analyzer, replay.Analyzer},
 	Params: []analysis.Param{
 		{
 			Name: "all_waves", Default: 0,
@@ -105,10 +106,10 @@ type ClassSum struct {
 }
 
 func run(p *analysis.Pass, tt *trace.ThreadTrace) (*Breakdown, error) {
-	return breakDown(tt, code.Analyzer.Of(p, tt), replay.Analyzer.Of(p, tt), p.Param("all_waves") != 0), nil
+	return breakDown(tt, code.Analyzer.Of(p, tt), flow.Analyzer.Of(p, tt), replay.Analyzer.Of(p, tt), p.Param("all_waves") != 0), nil
 }
 
-func breakDown(tt *trace.ThreadTrace, l *code.Listing, r *replay.Replay, all bool) *Breakdown {
+func breakDown(tt *trace.ThreadTrace, l *code.Listing, fl *flow.Flow, r *replay.Replay, all bool) *Breakdown {
 	b := &Breakdown{AllWaves: all, Rows: make([]Row, len(tt.Code))}
 	for i, c := range countsOf(tt, r, all) {
 		b.Rows[i].Counts = c
@@ -123,6 +124,8 @@ func breakDown(tt *trace.ThreadTrace, l *code.Listing, r *replay.Replay, all boo
 			row.Parts = []Part{{End, row.StallCycles}}
 		case len(in.Waits) > 0:
 			row.splitWait(r.Site(i, all), r.HasWaves)
+		case fl.Polling(i) && in.Class == isa.Sleep:
+			row.Parts = []Part{{PollWait, row.StallCycles}}
 		case behind[i]:
 			row.Parts = []Part{{MFMADependency, row.StallCycles}}
 		default:

@@ -9,7 +9,7 @@ const (
 	trackStore           // vector memory that only writes
 	trackSample          // image operations of the sampler
 	trackBVH             // ray tests
-	trackInv             // gfx12 invalidation: like a load, no address translation
+	trackInv             // invalidation of gfx940 and later gfx9, and of gfx12: like a load, no address translation
 	trackWB              // write-back: like a store, no address translation
 	trackFlatLd          // flat loads: memory and LDS
 	trackFlatSt          // flat stores: memory and LDS
@@ -39,13 +39,16 @@ const (
 //
 // Source: LLVM AMDGPUUsage, "Memory Model" of gfx90a, gfx942, gfx10-gfx11 and
 // gfx12; LLVM SIInsertWaitcnts.cpp and AMDGPUHWEvents.cpp (2026). Of the gfx9
-// cache operations only buffer_wbl2 is tracked; the invalidations are not.
+// cache operations buffer_wbl2 (llvm-project 178316) and the buffer_inv of
+// gfx940 and later (llvm-project 220694: "according to gfx942/gfx950 ISA VM_CNT
+// does increment") are tracked; the invalidations of older gfx9 and of gfx10
+// and gfx11 are not.
 var counterTable = [numTrackers][numCounterSets][]Counter{
 	trackLoad:    {{Vmcnt}, {Vmcnt}, {Loadcnt}, {Loadcnt, Xcnt}},
 	trackStore:   {{Vmcnt}, {Vscnt}, {Storecnt}, {Storecnt, Xcnt}},
 	trackSample:  {{Vmcnt}, {Vmcnt}, {Samplecnt}, {Samplecnt, Xcnt}},
 	trackBVH:     {{Vmcnt}, {Vmcnt}, {Bvhcnt}, {Bvhcnt, Xcnt}},
-	trackInv:     {nil, nil, {Loadcnt}, {Loadcnt}},
+	trackInv:     {{Vmcnt}, nil, {Loadcnt}, {Loadcnt}},
 	trackWB:      {{Vmcnt}, nil, {Storecnt}, {Storecnt}},
 	trackFlatLd:  {{Vmcnt, Lgkmcnt}, {Vmcnt, Lgkmcnt}, {Loadcnt, Dscnt}, {Loadcnt, Dscnt, Xcnt}},
 	trackFlatSt:  {{Vmcnt, Lgkmcnt}, {Vscnt, Lgkmcnt}, {Storecnt, Dscnt}, {Storecnt, Dscnt, Xcnt}},

@@ -193,6 +193,11 @@ type Inst struct {
 	BytesPerWave int
 	// Returns is set for an atomic that returns the old value.
 	Returns bool
+	// Coherent is set for a memory access whose text asks for more than the
+	// caches of its own compute unit: glc up to gfx11, sc0 or sc1 on gfx940 and
+	// later gfx9, a scope wider than SCOPE_CU on gfx12. Source: LLVM
+	// AMDGPUModifierSyntax. An atomic's glc or sc0 means Returns instead.
+	Coherent bool
 
 	// Matrix is the shape and cost of a matrix instruction; nil for others and
 	// for matrix instructions of targets that are not in the table.

@@ -74,6 +74,7 @@ func (in *Inst) parseOne(text string, target Target) {
 		track = trackGDS
 	}
 	in.Counts = target.counts(track)
+	in.Coherent = ops.coherent()
 	in.registers(adjustForm(f, in.Class, mnemonic, &ops), &ops)
 	in.sizes()
 	if in.Class == MFMA {
@@ -132,6 +133,13 @@ func (in *Inst) atomic(r *rule, ops *operands) (tracker, form) {
 		return r.track, formUpdate
 	}
 	return r.track, formDst
+}
+
+// coherent reports whether the modifiers ask for a scope beyond the compute
+// unit.
+func (ops *operands) coherent() bool {
+	scope, ok := modifierValue(ops.modifiers, "scope")
+	return ok && scope != "SCOPE_CU" || ops.has("sc0") || ops.has("sc1") || ops.has("glc")
 }
 
 // globalReturnOperands is how many operands a global atomic with a destination

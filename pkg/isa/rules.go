@@ -140,11 +140,11 @@ var rules = []rule{
 
 	// Caches.
 	{
-		"buffer_inv buffer_invl2 buffer_wbinvl1 buffer_gl0_inv buffer_gl1_inv global|flat_prefetch",
+		"buffer_invl2 buffer_wbinvl1 buffer_gl0_inv buffer_gl1_inv global|flat_prefetch",
 		CacheControl, untracked, formReads, 0,
 	},
 	{"buffer_wbl2 global_wb global_wbinv", CacheControl, trackWB, formReads, 0},
-	{"global_inv", CacheControl, trackInv, formReads, 0},
+	{"buffer_inv global_inv", CacheControl, trackInv, formReads, 0},
 
 	// Flat and scratch.
 	{"flat_load", FlatLoad, trackFlatLd, formDst, 0},
