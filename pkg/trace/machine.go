@@ -39,10 +39,30 @@ type EngineOccupancy struct {
 	WaveCycles, SIMDCycles int64
 }
 
-// CUWaves is the number of waves that started on one compute unit.
+// CUWaves sums the waves of one compute unit. Times are in cycles of the
+// engine's clock; those of a unit on which no wave started are 0. A wave whose
+// end is lost is resident until its slot is taken again, or to the engine's
+// last event.
 type CUWaves struct {
 	CU     int
 	Starts int64
+	// First is the start of the first wave, Last the last cycle with a wave
+	// resident.
+	First, Last int64
+	// ResidentCycles is the time in which at least one wave was resident,
+	// WaveCycles the sum of the lifetimes.
+	ResidentCycles, WaveCycles int64
+	// Lifetimes are the cycles from start to end of the waves of which both
+	// were seen, sorted.
+	Lifetimes []int64
+	// SIMDs are those of its SIMDs on which a wave started, sorted.
+	SIMDs []SIMDWaves
+}
+
+// SIMDWaves sums the waves of one SIMD, as CUWaves does for a compute unit.
+type SIMDWaves struct {
+	SIMD                               int
+	Starts, ResidentCycles, WaveCycles int64
 }
 
 // KernelWaves counts the waves of one kernel id (a process-wide number of the

@@ -1,6 +1,10 @@
 package att
 
 import (
+	"fmt"
+	"math/rand/v2"
+	"slices"
+	"strings"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
@@ -11,7 +15,11 @@ import (
 // twoWaves has two waves on SIMD 1 of CU 3, at 10..30 and 20..40: two are
 // resident for 10 cycles, one for 20.
 var twoWaves = trace.EngineOccupancy{
-	CUs: []trace.CUWaves{{CU: 3, Starts: 2}}, Starts: 2, Ends: 2,
+	CUs: []trace.CUWaves{{
+		CU: 3, Starts: 2, First: 10, Last: 40, ResidentCycles: 30, WaveCycles: 40, Lifetimes: []int64{20, 20},
+		SIMDs: []trace.SIMDWaves{{SIMD: 1, Starts: 2, ResidentCycles: 30, WaveCycles: 40}},
+	}},
+	Starts: 2, Ends: 2,
 	First: 10, Last: 40, PeakPerSIMD: 2, WaveCycles: 40, SIMDCycles: 30,
 }
 
@@ -53,7 +61,11 @@ func TestReadOccupancy(t *testing.T) {
 			json: `{"1":[[10,130,0,0,1,1],[20,130,0,0,1,2],[30,130,0,1,0,1],[50,2,0,0,0,1]]}`,
 			want: &trace.Occupancy{
 				Engines: []trace.EngineOccupancy{{
-					SE: 1, CUs: []trace.CUWaves{{CU: 2}, {CU: 130, Starts: 2}}, Starts: 2, Ends: 2, Unmatched: 4,
+					SE: 1, CUs: []trace.CUWaves{{CU: 2}, {
+						CU: 130, Starts: 2, First: 10, Last: 50, ResidentCycles: 40, WaveCycles: 40,
+						SIMDs: []trace.SIMDWaves{{Starts: 2, ResidentCycles: 40, WaveCycles: 40}},
+					}},
+					Starts: 2, Ends: 2, Unmatched: 4,
 					First: 10, Last: 50, PeakPerSIMD: 1, WaveCycles: 40, SIMDCycles: 40,
 				}},
 				Kernels: []trace.KernelWaves{{ID: 1, Starts: 1}, {ID: 2, Starts: 1}},
@@ -64,7 +76,11 @@ func TestReadOccupancy(t *testing.T) {
 			json: `{"0":[[10,0,0,0,1,1],[20,0,0,1,1,1],[20,0,0,0,0,1],[30,0,0,1,0,1]]}`,
 			want: &trace.Occupancy{
 				Engines: []trace.EngineOccupancy{{
-					CUs: []trace.CUWaves{{Starts: 2}}, Starts: 2, Ends: 2, First: 10, Last: 30, PeakPerSIMD: 1, WaveCycles: 20, SIMDCycles: 20,
+					CUs: []trace.CUWaves{{
+						Starts: 2, First: 10, Last: 30, ResidentCycles: 20, WaveCycles: 20, Lifetimes: []int64{10, 10},
+						SIMDs: []trace.SIMDWaves{{Starts: 2, ResidentCycles: 20, WaveCycles: 20}},
+					}},
+					Starts: 2, Ends: 2, First: 10, Last: 30, PeakPerSIMD: 1, WaveCycles: 20, SIMDCycles: 20,
 				}},
 				Kernels: []trace.KernelWaves{{ID: 1, Starts: 2}},
 			},
@@ -73,7 +89,10 @@ func TestReadOccupancy(t *testing.T) {
 			name: "starts only", json: `{"0":[[10,0,0,0,1,1],[10,0,0,1,1,1]],"1":[],"2":null,"5000":[[1]]}`,
 			want: &trace.Occupancy{
 				Engines: []trace.EngineOccupancy{
-					{CUs: []trace.CUWaves{{Starts: 2}}, Starts: 2, Unmatched: 2, First: 10, Last: 10, PeakPerSIMD: 2}, {SE: 1},
+					{
+						CUs:    []trace.CUWaves{{Starts: 2, First: 10, Last: 10, SIMDs: []trace.SIMDWaves{{Starts: 2}}}},
+						Starts: 2, Unmatched: 2, First: 10, Last: 10, PeakPerSIMD: 2,
+					}, {SE: 1},
 				},
 				Kernels: []trace.KernelWaves{{ID: 1, Starts: 2}},
 			},
@@ -162,5 +181,138 @@ func TestReadPerfCounters(t *testing.T) {
 			}
 			checkNotes(t, n, c.notes)
 		})
+	}
+}
+
+// naiveWave is a wave as the naive count sees it: from a start to the next event
+// of its slot, or to the last event of the engine.
+type naiveWave struct {
+	cu, simd, from, to int64
+	ended              bool
+}
+
+// naiveWaves looks for each start through all later rows.
+func naiveWaves(rows [][]int64) (waves []naiveWave, last int64) {
+	rows = slices.Clone(rows)
+	slices.SortStableFunc(rows, func(a, b []int64) int { return int(a[0] - b[0]) })
+	last = rows[len(rows)-1][0]
+	for i, r := range rows {
+		if r[4] == 0 {
+			continue
+		}
+		w := naiveWave{cu: r[1], simd: r[2], from: r[0], to: last}
+		for _, later := range rows[i+1:] {
+			if slices.Equal(later[1:4], r[1:4]) {
+				w.to, w.ended = later[0], later[4] == 0
+				break
+			}
+		}
+		waves = append(waves, w)
+	}
+	return waves, last
+}
+
+// naiveSum looks at every cycle of the waves that of selects.
+func naiveSum(waves []naiveWave, of func(naiveWave) bool) (starts, resident, wave int64, lifetimes []int64) {
+	cycles := map[int64]bool{}
+	for _, w := range waves {
+		if !of(w) {
+			continue
+		}
+		starts++
+		for t := w.from; t < w.to; t++ {
+			cycles[t] = true
+			wave++
+		}
+		if w.ended {
+			lifetimes = append(lifetimes, w.to-w.from)
+		}
+	}
+	slices.Sort(lifetimes)
+	return starts, int64(len(cycles)), wave, lifetimes
+}
+
+// naiveCUs sums rows as sumEvents does, but wave by wave and cycle by cycle.
+func naiveCUs(rows [][]int64) []trace.CUWaves {
+	var list []trace.CUWaves
+	waves, _ := naiveWaves(rows)
+	for cu := range int64(maxCU) {
+		if !slices.ContainsFunc(rows, func(r []int64) bool { return r[1] == cu }) {
+			continue
+		}
+		c := trace.CUWaves{CU: int(cu)}
+		c.Starts, c.ResidentCycles, c.WaveCycles, c.Lifetimes = naiveSum(waves, func(w naiveWave) bool { return w.cu == cu })
+		for _, w := range waves {
+			if w.cu == cu {
+				if c.First == 0 || w.from < c.First {
+					c.First = w.from
+				}
+				c.Last = max(c.Last, w.to)
+			}
+		}
+		for simd := range int64(maxSIMD) {
+			s := trace.SIMDWaves{SIMD: int(simd)}
+			s.Starts, s.ResidentCycles, s.WaveCycles, _ = naiveSum(waves, func(w naiveWave) bool { return w.cu == cu && w.simd == simd })
+			if s.Starts > 0 {
+				c.SIMDs = append(c.SIMDs, s)
+			}
+		}
+		list = append(list, c)
+	}
+	return list
+}
+
+// occupancyJSON writes the rows of one engine.
+func occupancyJSON(rows [][]int64) []byte {
+	var b strings.Builder
+	for i, r := range rows {
+		if i > 0 {
+			b.WriteByte(',')
+		}
+		fmt.Fprintf(&b, "[%d,%d,%d,%d,%d,%d]", r[0], r[1], r[2], r[3], r[4], r[5])
+	}
+	return []byte(`{"0":[` + b.String() + `]}`)
+}
+
+// TestOccupancyAgainstNaive takes waves at random, loses some of their starts
+// and ends, and shuffles the rows of every other case.
+func TestOccupancyAgainstNaive(t *testing.T) {
+	for seed := range uint64(60) {
+		rnd := rand.New(rand.NewPCG(seed, 1))
+		free := map[[3]int64]int64{} // from when a slot is free
+		var rows [][]int64
+		for range 1 + rnd.IntN(60) {
+			at := [3]int64{rnd.Int64N(3), rnd.Int64N(4), rnd.Int64N(3)}
+			from := free[at] + 1 + rnd.Int64N(40)
+			to := from + rnd.Int64N(80)
+			free[at] = to
+			if rnd.IntN(12) > 0 {
+				rows = append(rows, []int64{from, at[0], at[1], at[2], 1, 1})
+			}
+			if rnd.IntN(12) > 0 {
+				rows = append(rows, []int64{to, at[0], at[1], at[2], 0, 1})
+			}
+		}
+		if len(rows) == 0 {
+			continue
+		}
+		slices.SortStableFunc(rows, func(a, b []int64) int { return int(a[0] - b[0]) })
+		want := naiveCUs(rows)
+		if seed%2 == 1 {
+			// Rows of one time keep their order: a wave without a length has both.
+			slices.SortStableFunc(rows, func(a, b []int64) int { return int(a[0]%7 - b[0]%7) })
+		}
+		var n notes
+		got := readOccupancy(occupancyJSON(rows), nil, &n)
+		if diff := cmp.Diff(want, got.Engines[0].CUs); diff != "" {
+			t.Fatalf("seed %d: %s", seed, diff)
+		}
+		var waveCycles int64
+		for _, cu := range got.Engines[0].CUs {
+			waveCycles += cu.WaveCycles
+		}
+		if waveCycles != got.Engines[0].WaveCycles {
+			t.Errorf("seed %d: compute units have %d wave cycles, the engine %d", seed, waveCycles, got.Engines[0].WaveCycles)
+		}
 	}
 }

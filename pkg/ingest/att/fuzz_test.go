@@ -256,6 +256,11 @@ func FuzzOccupancy(f *testing.F) {
 			if e.Unmatched < 0 || e.PeakPerSIMD < 0 || e.WaveCycles < e.SIMDCycles || e.First > e.Last || int64(e.PeakPerSIMD) > e.Starts {
 				t.Fatalf("%+v", e)
 			}
+			for _, cu := range e.CUs {
+				if int64(len(cu.Lifetimes)) > cu.Starts || cu.ResidentCycles > cu.Last-cu.First || cu.ResidentCycles > cu.WaveCycles || cu.Last > e.Last {
+					t.Fatalf("%+v", cu)
+				}
+			}
 		}
 		v, ok := jsontest.Decode(b)
 		if !ok || bytes.Contains(b, []byte("occupancy_fields")) || bytes.Contains(b, []byte(`\`)) {

@@ -196,44 +196,102 @@ func (r *occupancyReader) event(row *[maxRowFields]int64) (e waveEvent, ok bool)
 	}, true
 }
 
-// simdState follows the waves of one SIMD.
-type simdState struct {
-	used     bool
-	resident int64
-	peak     int64
-	since    int64 // time of the last event
-	slots    [maxSlot / 64]uint64
-	waves    int64 // integral of resident over time
-	busy     int64 // time with a resident wave
+// residency follows how many waves are resident on a compute unit or a SIMD.
+type residency struct {
+	resident, peak int64
+	since          int64 // time of the last event
+	waves          int64 // integral of resident over time
+	busy           int64 // time with a resident wave
+	last           int64 // last time with a resident wave
 }
 
 // until accounts for the time up to t. Events of one time are one moment: a
 // number of waves that lasted no time is no peak.
-func (s *simdState) until(t int64) {
-	if dt := t - s.since; s.used && dt > 0 && s.resident > 0 {
-		s.waves += s.resident * dt
-		s.busy += dt
-		s.peak = max(s.peak, s.resident)
+func (r *residency) until(t int64) {
+	if r.resident > 0 {
+		r.last = t
+		if dt := t - r.since; dt > 0 {
+			r.waves += r.resident * dt
+			r.busy += dt
+			r.peak = max(r.peak, r.resident)
+		}
 	}
-	s.since, s.used = t, true
+	r.since = t
 }
 
-// change starts or ends the wave in a slot. ok is false for a start in a slot
-// that is taken, or an end in a free one.
-func (s *simdState) change(slot uint8, start bool) (ok bool) {
-	word, bit := &s.slots[slot/64], uint64(1)<<(slot%64)
-	taken := *word&bit != 0
-	switch {
-	case start && !taken:
-		*word |= bit
-		s.resident++
-	case !start && taken:
-		*word &^= bit
-		s.resident--
-	default:
+// simdState follows the waves of one SIMD.
+type simdState struct {
+	residency
+	cu     *cuState
+	simd   int
+	starts int64
+	// began has the start of the wave in each slot, vacant where there is none.
+	began []int64
+}
+
+// vacant stands for a slot without a wave.
+const vacant = -1
+
+// cuState follows the waves of one compute unit.
+type cuState struct {
+	residency
+	sum trace.CUWaves
+}
+
+// count accounts for one start or end. A start in a slot that is taken takes it
+// over: the end of the wave before it is lost. ok is false for such a start, and
+// for an end in a free slot.
+func (s *simdState) count(e waveEvent) (ok bool) {
+	s.until(e.time)
+	s.cu.until(e.time)
+	for len(s.began) <= int(e.slot) {
+		s.began = append(s.began, vacant)
+	}
+	began := s.began[e.slot]
+	if e.start {
+		s.begin(e.time)
+		s.began[e.slot] = e.time
+		if began == vacant {
+			s.resident++
+			s.cu.resident++
+		}
+		return began == vacant
+	}
+	if began == vacant {
 		return false
 	}
+	s.began[e.slot] = vacant
+	s.resident--
+	s.cu.resident--
+	s.cu.sum.Lifetimes = append(s.cu.sum.Lifetimes, e.time-began)
 	return true
+}
+
+func (s *simdState) begin(t int64) {
+	cu := &s.cu.sum
+	if cu.Starts == 0 {
+		cu.First, s.cu.last = t, t
+	}
+	cu.Starts++
+	s.starts++
+}
+
+// engineStates are the SIMDs and compute units of an engine that had an event.
+type engineStates struct {
+	simds [maxCU * maxSIMD]*simdState
+	cus   [maxCU]*cuState
+}
+
+func (s *engineStates) of(e waveEvent) *simdState {
+	at := &s.simds[int(e.cu)*maxSIMD+int(e.simd)]
+	if *at == nil {
+		cu := &s.cus[e.cu]
+		if *cu == nil {
+			*cu = &cuState{sum: trace.CUWaves{CU: int(e.cu)}}
+		}
+		*at = &simdState{cu: *cu, simd: int(e.simd)}
+	}
+	return *at
 }
 
 // sumEvents sums the time-ordered events of an engine and counts the starts of
@@ -245,36 +303,26 @@ func sumEvents(se int, events []waveEvent, kernels map[int64]int64) trace.Engine
 		return sum
 	}
 	sum.First, sum.Last = events[0].time, events[len(events)-1].time
-	states := make([]simdState, 0, 64)
-	var index [maxCU * maxSIMD]int32 // state of a SIMD, from 1
-	var starts [maxCU]int64
-	var held [maxCU]bool
+	var states engineStates
 	for _, e := range events {
-		at := &index[int(e.cu)*maxSIMD+int(e.simd)]
-		if *at == 0 {
-			states = append(states, simdState{})
-			*at = int32(len(states))
-		}
-		s := &states[*at-1]
-		s.until(e.time)
-		if !s.change(e.slot, e.start) {
+		if !states.of(e).count(e) {
 			sum.Unmatched++
 		}
-		held[e.cu] = true
 		if e.start {
 			sum.Starts++
-			starts[e.cu]++
 			kernels[e.kernel]++
 		} else {
 			sum.Ends++
 		}
 	}
-	for i := range states {
-		states[i].addTo(&sum)
+	for _, s := range states.simds {
+		if s != nil {
+			s.addTo(&sum)
+		}
 	}
-	for cu := range held {
-		if held[cu] {
-			sum.CUs = append(sum.CUs, trace.CUWaves{CU: cu, Starts: starts[cu]})
+	for _, cu := range states.cus {
+		if cu != nil {
+			sum.CUs = append(sum.CUs, cu.close(sum.Last))
 		}
 	}
 	return sum
@@ -288,6 +336,18 @@ func (s *simdState) addTo(sum *trace.EngineOccupancy) {
 	sum.WaveCycles += s.waves
 	sum.SIMDCycles += s.busy
 	sum.Unmatched += s.resident // starts without an end
+	if s.starts > 0 {
+		cu := &s.cu.sum
+		cu.SIMDs = append(cu.SIMDs, trace.SIMDWaves{SIMD: s.simd, Starts: s.starts, ResidentCycles: s.busy, WaveCycles: s.waves})
+	}
+}
+
+// close returns a compute unit's account at the engine's last event.
+func (c *cuState) close(last int64) trace.CUWaves {
+	c.until(last)
+	c.sum.Last, c.sum.ResidentCycles, c.sum.WaveCycles = c.last, c.busy, c.waves
+	slices.Sort(c.sum.Lifetimes)
+	return c.sum
 }
 
 func (r *occupancyReader) kernelWaves(kernels []trace.Kernel) []trace.KernelWaves {

@@ -146,11 +146,20 @@ func checkOccupancy(t *testing.T, tt *trace.ThreadTrace, sum *recount) {
 			t.Errorf("engine %d: %d starts, %d ends, %d unmatched", e.SE, e.Starts, e.Ends, e.Unmatched)
 		}
 		starts += e.Starts
+		var resident, waveCycles int64
 		for _, cu := range e.CUs {
 			perCU += cu.Starts
+			resident += cu.ResidentCycles
+			waveCycles += cu.WaveCycles
+			if int64(len(cu.Lifetimes)) != cu.Starts || cu.ResidentCycles > cu.Last-cu.First || cu.ResidentCycles > cu.WaveCycles {
+				t.Errorf("engine %d: %d lifetimes of %+v", e.SE, len(cu.Lifetimes), cu)
+			}
 			if waves, ok := sum.cus[[2]int{e.SE, cu.CU}]; ok && waves != cu.Starts {
 				t.Errorf("engine %d CU %d: %d starts, %d wave files", e.SE, cu.CU, cu.Starts, waves)
 			}
+		}
+		if waveCycles != e.WaveCycles || resident > e.SIMDCycles {
+			t.Errorf("engine %d: CUs have %d wave cycles and %d resident, the engine %d and %d", e.SE, waveCycles, resident, e.WaveCycles, e.SIMDCycles)
 		}
 	}
 	var byKernel int64
