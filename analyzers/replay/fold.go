@@ -30,6 +30,7 @@ type folder struct {
 	noShares  bool
 
 	edgeWaves, edgesDiffer int
+	alone                  alone
 
 	// Reused from wave to wave.
 	kept  keeper
@@ -37,6 +38,7 @@ type folder struct {
 	walk  loopWalk
 	cut   spanner
 	mfmas int32
+	young youngest
 	edges edgeCheck
 	in    loopSpan
 	seen  []int32
@@ -153,7 +155,8 @@ func (f *folder) execute(g *group, s *simd, r *trace.Record, row int) {
 		f.pend.issue(o, producer{row: int32(row), class: o.class, issued: r.Time + r.Stall, mfmas: f.mfmas})
 	case wait:
 		st := g.site(row)
-		var y youngest
+		y := &f.young
+		y.start()
 		key := f.pend.retire(o, func(w int, pr producer, sure bool) {
 			st.produced(pr)
 			y.saw(w, pr, sure)
@@ -164,6 +167,7 @@ func (f *folder) execute(g *group, s *simd, r *trace.Record, row int) {
 		st.combine(key, 1, r.Stall)
 		st.hist.Add(r.Stall)
 		st.lead(y, r, f.mfmas)
+		f.alone.book(st, y, r)
 		f.edges.next(f.prog, row)
 	case barrier:
 		g.site(row).hist.Add(r.Stall)
@@ -255,6 +259,7 @@ func (f *folder) merge(o *folder) {
 	f.noShares = f.noShares || o.noShares
 	f.edgeWaves += o.edgeWaves
 	f.edgesDiffer += o.edgesDiffer
+	f.alone.merge(&o.alone)
 	for k := range f.kernels {
 		for g := range numGroups {
 			f.kernels[k].Waves[g] += o.kernels[k].Waves[g]
@@ -330,6 +335,7 @@ type site struct {
 	hint      int
 	combos    []ComboCycles
 	leads     Lead
+	mixes     map[mixKey]int64 // cycles
 }
 
 func newSite() *site { return &site{} }
@@ -369,6 +375,12 @@ func (s *site) merge(o *site) {
 	s.hist.Merge(&o.hist)
 	s.leads.merge(&o.leads)
 	s.producers = mergeProducers(s.producers, o.producers)
+	if s.mixes == nil {
+		s.mixes = make(map[mixKey]int64, len(o.mixes))
+	}
+	for key, cycles := range o.mixes {
+		s.mixes[key] += cycles
+	}
 	for _, c := range o.combos {
 		s.combine(c.key, c.Executions, c.Cycles)
 	}
@@ -388,9 +400,12 @@ func mergeProducers(a, b []ProducerCount) []ProducerCount {
 }
 
 // export sorts what was gathered, so that it does not depend on the order in
-// which waves were read.
-func (s *site) export() *Site {
-	out := &Site{Executions: s.hist, Producers: slices.Clone(s.producers), Combos: slices.Clone(s.combos), Lead: s.leads}
+// which waves were read; lone is nil where latencies are not known.
+func (s *site) export(lone *latencies) *Site {
+	out := &Site{
+		Executions: s.hist, Producers: slices.Clone(s.producers), Combos: slices.Clone(s.combos), Lead: s.leads,
+		mixes: sortedMixes(s.mixes), lone: lone,
+	}
 	out.sort()
 	return out
 }
@@ -419,12 +434,15 @@ func (c combo) sets() [][]WaitClass {
 
 // joined adds two exported sites.
 func joined(a, b *Site) *Site {
-	s := site{producers: slices.Clone(a.Producers), combos: slices.Clone(a.Combos)}
-	s.hist.Merge(&a.Executions)
-	s.leads.merge(&a.Lead)
-	o := site{hist: b.Executions, producers: b.Producers, combos: b.Combos, leads: b.Lead}
-	s.merge(&o)
-	return s.export()
+	s := site{}
+	for _, x := range []*Site{a, b} {
+		o := site{hist: x.Executions, producers: x.Producers, combos: x.Combos, leads: x.Lead, mixes: map[mixKey]int64{}}
+		for _, m := range x.mixes {
+			o.mixes[m.key] = m.cycles
+		}
+		s.merge(&o)
+	}
+	return s.export(a.lone)
 }
 
 // edgeCheck compares the rebuilt wait edges of one wave with the decoder's.

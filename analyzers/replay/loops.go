@@ -129,24 +129,8 @@ func (l *Lead) merge(o *Lead) {
 	l.Latency.Merge(&o.Latency)
 }
 
-// youngest is the operation that a wait waits for last.
-type youngest struct {
-	pr       producer
-	counters int // counters that something was outstanding on
-	last     int
-	sure     bool
-}
-
-func (y *youngest) saw(w int, pr producer, sure bool) {
-	if y.counters == 0 || y.last != w {
-		y.counters++
-		y.last = w
-	}
-	y.pr, y.sure = pr, sure
-}
-
 // lead books one execution of a wait.
-func (s *site) lead(y youngest, r *trace.Record, mfmas int32) {
+func (s *site) lead(y *youngest, r *trace.Record, mfmas int32) {
 	if y.counters != 1 || !y.sure {
 		return
 	}

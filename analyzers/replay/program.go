@@ -174,7 +174,7 @@ func (p *program) step(tt *trace.ThreadTrace, pend *pending, sites []*Site, row 
 			key = guess(o)
 		}
 		s.combine(key, in.Hits, in.StallCycles)
-		out := s.export()
+		out := s.export(nil)
 		out.Estimated = true
 		if sites[row] == nil || len(s.producers) > 0 {
 			sites[row] = out

@@ -130,6 +130,9 @@ type Site struct {
 	// Estimated is set when the producers come from a look-back through the
 	// code instead of the waves.
 	Estimated bool
+
+	mixes []mix      // sorted
+	lone  *latencies // nil when estimated
 }
 
 // ProducerCount says how often a wait waited for an instruction.
@@ -149,32 +152,6 @@ type ComboCycles struct {
 	Cycles     int64
 
 	key combo
-}
-
-// Shares returns the fractions of the site's cycles by what it waited for,
-// indexed by WaitClass. They sum to 1. Where no cycles were seen the
-// executions are the weights; a site without either is all Nothing.
-func (s *Site) Shares() [numWaitClasses]float64 {
-	var out [numWaitClasses]float64
-	var total float64
-	weight := func(c ComboCycles) float64 { return float64(c.Cycles) }
-	for _, c := range s.Combos {
-		total += weight(c)
-	}
-	if total == 0 {
-		weight = func(c ComboCycles) float64 { return float64(c.Executions) }
-		for _, c := range s.Combos {
-			total += weight(c)
-		}
-	}
-	if total == 0 {
-		out[Nothing] = 1
-		return out
-	}
-	for _, c := range s.Combos {
-		c.key.share(func(class WaitClass, f float64) { out[class] += f * weight(c) / total })
-	}
-	return out
 }
 
 // Site returns the waiting instruction at a row of the code, over the working
@@ -251,12 +228,13 @@ func (r *Replay) take(prog *program, f *folder, workers int) {
 	r.Unmatched = f.unmatched
 	r.TooLong = f.tooLong
 	r.EdgeWaves, r.EdgesDiffer = f.edgeWaves, f.edgesDiffer
+	lone := f.alone.latencies()
 	for g := range numGroups {
 		r.Counts[g] = f.groups[g].counts
 		r.sites[g] = make([]*Site, len(prog.ops))
 		for row, s := range f.groups[g].sites {
 			if s != nil {
-				r.sites[g][row] = s.export()
+				r.sites[g][row] = s.export(lone)
 			}
 		}
 	}

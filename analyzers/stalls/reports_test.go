@@ -8,7 +8,26 @@ import (
 	"github.com/rocanalyze/rocanalyze/analyzers/stalls"
 	"github.com/rocanalyze/rocanalyze/pkg/analysis"
 	"github.com/rocanalyze/rocanalyze/pkg/ingest"
+	"github.com/rocanalyze/rocanalyze/pkg/trace"
 )
+
+// breakDownOf analyses a report; it skips the test where they are not.
+func breakDownOf(t *testing.T, report string) (*trace.ThreadTrace, *stalls.Breakdown) {
+	t.Helper()
+	dir := filepath.Join("../../../shared/data/reports", report)
+	if _, err := os.Stat(dir); err != nil {
+		t.Skip("the reports are not here")
+	}
+	tr, err := ingest.Open(t.Context(), []string{dir}, ingest.Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	out, err := analysis.Run(t.Context(), tr, analysis.Options{Workers: 2}, stalls.Analyzer)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return tr.ThreadTraces[0], stalls.Analyzer.Of(out, tr.ThreadTraces[0])
+}
 
 // TestReports: captures whose EXPECT.md says what some lines wait for.
 func TestReports(t *testing.T) {
@@ -16,27 +35,42 @@ func TestReports(t *testing.T) {
 		"buffer_inv_counts": {5: stalls.VMEMWait, 7: stalls.FenceWait},
 		"device_fence":      {4: stalls.VMEMWait, 8: stalls.StoreWait, 10: stalls.FenceWait, 12: stalls.AtomicWait},
 		"polling_loop":      {4: stalls.PollWait, 6: stalls.PollWait, 9: stalls.VMEMWait},
+		"combined_wait":     {4: stalls.LDSWait, 2: stalls.SMEMWait},
 	} {
 		t.Run(report, func(t *testing.T) {
-			dir := filepath.Join("../../../shared/data/reports", report)
-			if _, err := os.Stat(dir); err != nil {
-				t.Skip("the reports are not here")
-			}
-			tr, err := ingest.Open(t.Context(), []string{dir}, ingest.Options{})
-			if err != nil {
-				t.Fatal(err)
-			}
-			out, err := analysis.Run(t.Context(), tr, analysis.Options{Workers: 2}, stalls.Analyzer)
-			if err != nil {
-				t.Fatal(err)
-			}
-			b := stalls.Analyzer.Of(out, tr.ThreadTraces[0])
+			tt, b := breakDownOf(t, report)
 			for row := range b.Rows {
-				line := tr.ThreadTraces[0].Code[row].Line
+				line := tt.Code[row].Line
 				if want, ok := lines[line]; ok && (b.Rows[row].Class() != want || b.Rows[row].Parts[0].Cycles != b.Rows[row].StallCycles) {
 					t.Errorf("line %d: %+v, want all of %d as %s", line, b.Rows[row].Parts, b.Rows[row].StallCycles, want)
 				}
 			}
 		})
+	}
+}
+
+// TestCombinedWait: six lone LDS reads of 48 cycles each say what LDS explains
+// of the wait for a load and an LDS read.
+func TestCombinedWait(t *testing.T) {
+	tt, b := breakDownOf(t, "combined_wait")
+	sums := map[stalls.Class]int64{}
+	for _, s := range b.Sum(0, len(b.Rows)) {
+		sums[s.Class] += s.Cycles
+		if s.EstimatedCycles != 0 {
+			t.Errorf("%s is not sure: %+v", s.Class, s)
+		}
+	}
+	for row := range b.Rows {
+		if tt.Code[row].Line != 23 {
+			continue
+		}
+		r := &b.Rows[row]
+		if r.Class() != stalls.VMEMWait || len(r.Parts) != 2 || r.Parts[1].Class != stalls.LDSWait || r.Parts[1].Cycles > 192 ||
+			r.Parts[0].Cycles+r.Parts[1].Cycles != r.StallCycles {
+			t.Errorf("line 23: %+v of %d", r.Parts, r.StallCycles)
+		}
+	}
+	if sums[stalls.LDSWait] > 1344 || sums[stalls.VMEMWait] < 2208 {
+		t.Errorf("sums %v", sums)
 	}
 }

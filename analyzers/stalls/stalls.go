@@ -5,6 +5,7 @@ package stalls
 import (
 	"cmp"
 	_ "embed"
+	"math"
 	"slices"
 
 	"github.com/rocanalyze/rocanalyze/analyzers/code"
@@ -56,6 +57,9 @@ type Row struct {
 type Part struct {
 	Class  Class
 	Cycles int64
+	// Unsure are those of Cycles that could be of another class that the
+	// same wait waited for: no lone wait of the trace tells their latencies.
+	Unsure int64
 }
 
 // Class is the row's largest part; for an instruction without stall, the
@@ -82,8 +86,9 @@ func (b *Breakdown) Sum(first, last int) []ClassSum {
 				sums[p.Class] = s
 			}
 			s.Cycles += p.Cycles
+			s.EstimatedCycles += p.Unsure
 			if b.Rows[i].Estimated {
-				s.EstimatedCycles += p.Cycles
+				s.EstimatedCycles += p.Cycles - p.Unsure
 			}
 		}
 	}
@@ -101,7 +106,7 @@ func (b *Breakdown) Sum(first, last int) []ClassSum {
 type ClassSum struct {
 	Class Class
 	// Cycles are stall cycles, EstimatedCycles those of them whose class was
-	// found by look-back.
+	// found by look-back, or that are Unsure.
 	Cycles, EstimatedCycles int64
 }
 
@@ -121,15 +126,15 @@ func breakDown(tt *trace.ThreadTrace, l *code.Listing, fl *flow.Flow, r *replay.
 		switch {
 		case in.Class == isa.EndPgm:
 			row.DrainCycles = row.IssueCycles()
-			row.Parts = []Part{{End, row.StallCycles}}
+			row.Parts = []Part{{Class: End, Cycles: row.StallCycles}}
 		case len(in.Waits) > 0:
 			row.splitWait(r.Site(i, all), r.HasWaves)
 		case fl.Polling(i) && in.Class == isa.Sleep:
-			row.Parts = []Part{{PollWait, row.StallCycles}}
+			row.Parts = []Part{{Class: PollWait, Cycles: row.StallCycles}}
 		case behind[i]:
-			row.Parts = []Part{{MFMADependency, row.StallCycles}}
+			row.Parts = []Part{{Class: MFMADependency, Cycles: row.StallCycles}}
 		default:
-			row.Parts = []Part{{ofInstruction(in), row.StallCycles}}
+			row.Parts = []Part{{Class: ofInstruction(in), Cycles: row.StallCycles}}
 		}
 	}
 	return b
@@ -139,19 +144,36 @@ func breakDown(tt *trace.ThreadTrace, l *code.Listing, fl *flow.Flow, r *replay.
 func (r *Row) splitWait(s *replay.Site, measured bool) {
 	r.Estimated = !measured
 	if s == nil {
-		r.Parts = []Part{{SatisfiedWait, r.StallCycles}}
+		r.Parts = []Part{{Class: SatisfiedWait, Cycles: r.StallCycles}}
 		return
 	}
 	shares := s.Shares()
-	for class, f := range shares {
+	for class, f := range shares.Of {
 		if f > 0 {
-			r.Parts = append(r.Parts, Part{byWait[replay.WaitClass(class)], 0})
+			r.Parts = append(r.Parts, Part{Class: byWait[replay.WaitClass(class)]})
 		}
 	}
-	divide(r.Parts, shares[:], r.StallCycles)
+	divide(r.Parts, shares.Of[:], r.StallCycles)
+	i := 0
+	for class, f := range shares.Of {
+		if f > 0 {
+			p := &r.Parts[i]
+			p.Unsure = min(int64(math.Round(float64(p.Cycles)*shares.Unsure[class]/f)), p.Cycles)
+			i++
+		}
+	}
 	slices.SortStableFunc(r.Parts, func(a, b Part) int {
-		return cmp.Or(cmp.Compare(b.Cycles, a.Cycles), cmp.Compare(a.Class, b.Class))
+		return cmp.Or(cmp.Compare(b.Cycles, a.Cycles), cmp.Compare(tieRank(a.Class), tieRank(b.Class)), cmp.Compare(a.Class, b.Class))
 	})
+}
+
+// tieRank puts LDS behind what takes longer: of two equal parts of a wait it is
+// the less likely one to have held it.
+func tieRank(c Class) int {
+	if c == LDSWait || c == CrossLaneWait {
+		return 1
+	}
+	return 0
 }
 
 // divide gives each part its share of total as whole cycles that sum to total

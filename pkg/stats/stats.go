@@ -84,6 +84,22 @@ func (h *Histogram) Sum() int64 { return h.sum }
 // Max returns the largest value, 0 when there is none.
 func (h *Histogram) Max() int64 { return h.max }
 
+// From returns how many of the values are v or more, those of the same bucket
+// included.
+func (h *Histogram) From(v int64) int64 {
+	first := bucket(max(v, 0))
+	var n int64
+	for c, counts := range h.chunks {
+		if counts == nil || (c+1)*chunkSize <= first {
+			continue
+		}
+		for j := max(first-c*chunkSize, 0); j < chunkSize; j++ {
+			n += counts[j]
+		}
+	}
+	return n
+}
+
 // Quantile returns the smallest counted value that at least a share p (0 to 1)
 // of the values do not exceed; ok is false when nothing was counted. A value
 // from 2048 on stands for the least of its bucket.

@@ -61,3 +61,15 @@ func TestHistogramAgainstSorting(t *testing.T) {
 		}
 	}
 }
+
+func TestHistogramFrom(t *testing.T) {
+	var h Histogram
+	for _, v := range []int64{0, 3, 3, 40, 100, 5000} {
+		h.Add(v)
+	}
+	for v, want := range map[int64]int64{-1: 6, 0: 6, 1: 5, 3: 5, 4: 3, 40: 3, 41: 2, 101: 1, 5000: 1, 6000: 0} {
+		if got := h.From(v); got != want {
+			t.Errorf("%d values from %d on, want %d", got, v, want)
+		}
+	}
+}
