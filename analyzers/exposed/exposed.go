@@ -61,6 +61,7 @@ type row struct {
 	stall, stallGap int64
 	drain, drainGap int64
 	issue, issueGap int64 // cycles
+	taken           int64 // cycles
 }
 
 func (r *row) add(o *row) {
@@ -70,6 +71,7 @@ func (r *row) add(o *row) {
 	r.drainGap += o.drainGap
 	r.issue += o.issue
 	r.issueGap += o.issueGap
+	r.taken += o.taken
 }
 
 // Row is what one instruction costs, in cycles.
@@ -82,6 +84,11 @@ type Row struct {
 	// while the pipe was idle.
 	StallOffMatrix, DrainOffMatrix float64
 	IssueOffMatrix                 int64
+	// Contended are the cycles of its stalls in which other waves of the SIMD
+	// took the unit that it needs: issued a vector or matrix instruction, or,
+	// if it is a matrix instruction, kept the matrix pipe. 0 for instructions
+	// that need neither.
+	Contended int64
 	// Issue are the cycles in which it issued, by its records: like the rest
 	// without what lies outside of a wave's life.
 	Issue int64
@@ -99,7 +106,7 @@ func (s *Split) Row(at int, all bool) Row {
 	return Row{
 		Stall: cycles(x.stall), Drain: cycles(x.drain),
 		StallOffMatrix: cycles(x.stallGap), DrainOffMatrix: cycles(x.drainGap), IssueOffMatrix: x.issueGap,
-		Issue: x.issue,
+		Contended: x.taken, Issue: x.issue,
 	}
 }
 
@@ -169,7 +176,19 @@ func split(p *analysis.Pass, tt *trace.ThreadTrace, r *replay.Replay) (*Split, e
 			}
 		}
 	}
+	s.leaveOwn(r)
 	return s, err
+}
+
+// leaveOwn takes from the cycles in which the matrix pipe was taken those of the
+// stalled wave's own instructions.
+func (s *Split) leaveOwn(r *replay.Replay) {
+	for g := range s.rows {
+		for at := range s.rows[g] {
+			x := &s.rows[g][at]
+			x.taken = max(x.taken-r.OwnPipe(replay.Group(g), at), 0)
+		}
+	}
 }
 
 // TimeOf is the time of one SIMD, which must have Cycles.
@@ -236,6 +255,9 @@ func (f *folder) Stall(s *replay.SIMD, g replay.Group, at int, from, to int64, d
 	}
 	x.stall += all
 	x.stallGap += gap
+	if u := f.replay.Pipe(at); u != replay.NoPipe {
+		x.taken += f.sharer.Busy(u, from, to)
+	}
 }
 
 // Wave charges one wave, issue included.

@@ -33,17 +33,15 @@ func (b *builder) costOf(rows ...int) cost {
 	return c
 }
 
-// classCosts splits the exposed stalls of rows by class, those of a wait in
-// the proportions of its stall; drain is what s_endpgm costs.
+// classCosts splits the exposed stalls of rows by class, those of a row in
+// the proportions of its parts; drain is what s_endpgm costs.
 func (b *builder) classCosts(rows []int) (costs map[stalls.Class]float64, drain float64) {
 	costs = map[stalls.Class]float64{}
 	for _, row := range rows {
 		c, r := b.costOf(row), &b.stalls.Rows[row]
 		drain += c.drain
 		for _, p := range r.Parts {
-			if r.StallCycles > 0 {
-				costs[p.Class] += c.stall * float64(p.Cycles) / float64(r.StallCycles)
-			}
+			costs[p.Class] += c.stall * r.ExposedShare(p)
 		}
 	}
 	return costs, drain

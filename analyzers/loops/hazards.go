@@ -100,7 +100,7 @@ func (w *hazardWalk) read(row int, in *isa.Inst) {
 	}
 	for i := len(w.recent) - 1; i >= 0; i-- {
 		p := w.recent[i]
-		if p.ready <= start || !readsTooEarly(in, &w.b.insts[p.row]) {
+		if p.ready <= start || !in.NeedsResult(&w.b.insts[p.row]) {
 			continue
 		}
 		w.book(row, p, start)
@@ -108,23 +108,6 @@ func (w *hazardWalk) read(row int, in *isa.Inst) {
 		return
 	}
 }
-
-// readsTooEarly: an accumulator that the same kind of instruction adds to is
-// forwarded inside the pipe and waits for the pipe only.
-func readsTooEarly(in, producer *isa.Inst) bool {
-	for i, r := range in.Reads {
-		for _, x := range producer.Writes {
-			same := in.Class == isa.MFMA && in.Mnemonic == producer.Mnemonic && i == accumulator && r == x
-			if overlap(r, x) && !same {
-				return true
-			}
-		}
-	}
-	return false
-}
-
-// accumulator is the place of SrcC among a matrix instruction's operands read.
-const accumulator = 2
 
 func overlap(x, y isa.Reg) bool {
 	return x.File == y.File && x.First < y.First+y.Count && y.First < x.First+x.Count

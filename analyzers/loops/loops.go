@@ -370,7 +370,7 @@ func (b *builder) blocked(rows []int, all bool, pick func(exposed.Row) float64) 
 				bySums[p.Class] = s
 			}
 			s.stall += p.Cycles
-			s.exposed += x * float64(p.Cycles) / float64(r.StallCycles)
+			s.exposed += x * r.ExposedShare(p)
 		}
 	}
 	out := []Blocked{}

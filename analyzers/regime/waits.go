@@ -19,6 +19,7 @@ const (
 	waitBarrier    = "barrier"
 	waitSync       = "synchronisation"
 	waitDependency = "dependency"
+	waitContention = "contention"
 	waitIssue      = "issue"
 	waitOther      = "other"
 )
@@ -30,8 +31,9 @@ var kindOf = map[stalls.Class]string{
 	stalls.LDSWait: waitLDS, stalls.CrossLaneWait: waitCrossLane,
 	stalls.SMEMWait: waitSMEM, stalls.LGKMWait: waitLGKM, stalls.Barrier: waitBarrier,
 	stalls.FenceWait: waitSync, stalls.AtomicWait: waitSync, stalls.PollWait: waitSync, stalls.CacheControl: waitSync,
-	stalls.MFMADependency: waitDependency, stalls.ALUWait: waitDependency, stalls.Bubble: waitDependency, stalls.VALU: waitDependency,
-	stalls.VMEMIssue: "vmem_issue", stalls.LDSIssue: "lds_issue", stalls.SMEMIssue: waitIssue, stalls.MFMAIssue: "matrix_issue",
+	stalls.MFMADependency: waitDependency, stalls.ALUWait: waitDependency, stalls.Bubble: waitDependency,
+	stalls.VALUDependency: waitDependency, stalls.VALUContention: waitContention, stalls.VALU: "valu",
+	stalls.VMEMIssue: "vmem_issue", stalls.LDSIssue: "lds_issue", stalls.SMEMIssue: waitIssue, stalls.MFMAIssue: "matrix_issue", stalls.MFMAContention: "matrix_issue",
 	stalls.SALU: waitIssue, stalls.Branch: waitIssue,
 }
 
@@ -42,6 +44,7 @@ var kindWords = map[string]string{
 	waitSync:       "other workgroups or caches (fences, atomics, flags)",
 	waitDependency: "results of earlier instructions", waitIssue: "the issue of instructions", waitOther: "others",
 	"vmem_issue": "a full memory pipe", "lds_issue": "a full LDS pipe", "matrix_issue": "the matrix pipe",
+	waitContention: "the vector ALU, which other waves use", "valu": "the vector ALU or earlier results",
 }
 
 // WaitKind is a kind of waiting, as in Wait.Kind and the subtype of latency.

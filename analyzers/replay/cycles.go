@@ -121,9 +121,10 @@ const Unit = 360360
 // Cycles are the cycles of one SIMD, by what its waves did in them. It is
 // safe for use by several goroutines.
 type Cycles struct {
-	resident, issue, matrix *bitmap
-	stalled                 *levels
-	loops                   []*bitmap
+	resident, issue           *bitmap
+	valu, matrix, matrixIssue *bitmap
+	stalled                   *levels
+	loops                     []*bitmap
 
 	exposed *weights
 	gapOnce sync.Once
@@ -315,13 +316,31 @@ func (c *Cycles) Exposed() (all, stalled int64) { return c.exposed.cycles, c.exp
 // goroutine.
 type Sharer struct {
 	*Cycles
-	all, off summer
+	all, off                  summer
+	valu, matrixIssue, matrix pageReader
+}
+
+// pageReader reads a bitmap; it remembers the last page.
+type pageReader struct {
+	b    *bitmap
+	no   int64
+	page *page
+}
+
+func (r *pageReader) at(no int64) *page {
+	if r.page == nil || no != r.no {
+		r.no, r.page = no, r.b.page0(no)
+	}
+	return r.page
 }
 
 // NewSharer returns a Sharer; only with gaps it tells the cycles apart in
 // which the matrix pipe was idle.
 func (c *Cycles) NewSharer(gaps bool) *Sharer {
-	s := &Sharer{Cycles: c, all: summer{w: c.exposed}}
+	s := &Sharer{
+		Cycles: c, all: summer{w: c.exposed},
+		valu: pageReader{b: c.valu}, matrixIssue: pageReader{b: c.matrixIssue}, matrix: pageReader{b: c.matrix},
+	}
 	if gaps {
 		s.off.w = c.gap()
 	}
@@ -339,6 +358,45 @@ func (s *Sharer) Share(from, to int64) (all, gap int64) {
 		gap = s.off.sum(from, to)
 	}
 	return all, gap
+}
+
+// Busy returns in how many of the cycles [from, to) of a stall of an
+// instruction of a unit that unit was taken: by the issue of a vector or matrix
+// instruction, which share a port, or, of the matrix pipe, by an instruction that
+// keeps it.
+func (s *Sharer) Busy(p Pipe, from, to int64) int64 {
+	var n int64
+	for from < to {
+		no := from >> pageBits
+		end := min(to, (no+1)<<pageBits)
+		first, last := uint(from-no<<pageBits), uint(end-no<<pageBits)
+		switch p {
+		case MatrixPipe:
+			n += s.matrix.at(no).countIn(first, last)
+		case VectorALU:
+			n += countEither(s.valu.at(no), s.matrixIssue.at(no), first, last)
+		}
+		from = end
+	}
+	return n
+}
+
+// countEither returns in how many of the bits [from, to) one of two pages is
+// set.
+func countEither(a, b *page, from, to uint) int64 {
+	first, last := from>>6, (to-1)>>6
+	n := 0
+	for i := first; i <= last; i++ {
+		w := a[i] | b[i]
+		if i == first {
+			w &= ^uint64(0) << (from & 63)
+		}
+		if i == last {
+			w &= ^uint64(0) >> (63 - (to-1)&63)
+		}
+		n += bits.OnesCount64(w)
+	}
+	return int64(n)
 }
 
 // MatrixBusy returns in how many cycles the matrix pipe was busy: from the

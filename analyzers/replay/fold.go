@@ -38,6 +38,7 @@ type folder struct {
 	walk  loopWalk
 	cut   spanner
 	mfmas int32
+	busy  int64 // until when a matrix instruction of the wave keeps the pipe
 	young youngest
 	edges edgeCheck
 	in    loopSpan
@@ -49,6 +50,9 @@ type group struct {
 	counts []trace.Counts
 	sites  []*site
 	loops  []LoopWaves
+	// ownPipe are, by row, the cycles in which a matrix instruction was
+	// stalled while one of its own wave kept the pipe.
+	ownPipe []int64
 }
 
 type simdID struct{ se, cu, simd int }
@@ -58,7 +62,7 @@ type simd struct {
 	waves                 int
 	first, last           int64
 	resident, issue, valu *bitmap
-	matrix                *bitmap
+	matrix, matrixIssue   *bitmap
 	stalled               *levels
 	loops                 []*bitmap // by loop, nil for those never entered
 }
@@ -71,7 +75,7 @@ func newFolder(prog *program) *folder {
 	for g := range f.groups {
 		f.groups[g] = group{
 			counts: make([]trace.Counts, len(prog.ops)), sites: make([]*site, len(prog.ops)),
-			loops: make([]LoopWaves, len(prog.flow.Loops)),
+			loops: make([]LoopWaves, len(prog.flow.Loops)), ownPipe: make([]int64, len(prog.ops)),
 		}
 	}
 	return f
@@ -100,7 +104,7 @@ func (f *folder) Wave(w *trace.Wave) {
 	f.kept.start(w, g)
 	f.walk.start()
 	f.in = loopSpan{loop: -1}
-	f.mfmas = 0
+	f.mfmas, f.busy = 0, w.Begin
 	f.cut = spanner{begin: w.Begin, end: w.End, stalled: w.Begin}
 	prev := w.Begin
 	for i := range w.Records {
@@ -120,7 +124,7 @@ func (f *folder) Wave(w *trace.Wave) {
 			f.mark(s, row, prev, r.Time+r.Duration)
 		}
 		prev = max(prev, r.Time+r.Duration)
-		f.share(s, r, row)
+		f.share(&f.groups[g], s, r, row)
 		f.execute(&f.groups[g], s, r, row)
 	}
 	f.walk.end(f.groups[g].loops)
@@ -131,17 +135,21 @@ func (f *folder) Wave(w *trace.Wave) {
 
 // share marks the cycles in which the wave was stalled or draining, and those
 // in which its matrix instruction kept the pipe.
-func (f *folder) share(s *simd, r *trace.Record, row int) {
+func (f *folder) share(g *group, s *simd, r *trace.Record, row int) {
 	if f.noShares {
 		return
 	}
-	ok := true
+	ok, m := true, f.prog.matrix[row]
 	if end := f.prog.ops[row].role == endpgm; end || r.Stall > 0 {
 		x := f.cut.cut(r, end)
 		f.kept.keep(row, f.cut.begin, x)
 		ok = s.stalled.add(x.Stall[0], x.Stall[1]) && s.stalled.add(x.Drain[0], x.Drain[1])
+		if f.prog.pipe[row] == MatrixPipe {
+			g.ownPipe[row] += max(min(x.Stall[1], f.busy)-x.Stall[0], 0)
+		}
 	}
-	if m := f.prog.matrix[row]; m > 0 && ok {
+	if m > 0 && ok {
+		f.busy = max(f.busy, r.Time+r.Stall+m)
 		ok = s.matrix.set(r.Time+r.Stall, r.Time+r.Stall+m)
 	}
 	f.noShares = !ok
@@ -182,8 +190,12 @@ func (f *folder) execute(g *group, s *simd, r *trace.Record, row int) {
 	}
 	from, to := r.Time+r.Stall, r.Time+r.Duration
 	ok := s.issue.set(from, to)
-	if ok && f.prog.valu[row] {
+	switch {
+	case !ok:
+	case f.prog.pipe[row] == VectorALU:
 		ok = s.valu.set(from, to)
+	case f.prog.pipe[row] == MatrixPipe:
+		ok = s.matrixIssue.set(from, to)
 	}
 	f.tooLong = !ok
 }
@@ -222,7 +234,7 @@ func (f *folder) simd(w *trace.Wave) *simd {
 	if s == nil {
 		s = &simd{
 			first: w.Begin, last: w.End, resident: newBitmap(&f.left), issue: newBitmap(&f.left), valu: newBitmap(&f.left),
-			matrix: newBitmap(&f.leftMore), stalled: newLevels(&f.leftMore),
+			matrix: newBitmap(&f.leftMore), matrixIssue: newBitmap(&f.leftMore), stalled: newLevels(&f.leftMore),
 		}
 		f.simds[id] = s
 	}
@@ -271,6 +283,7 @@ func (f *folder) merge(o *folder) {
 		}
 		for row := range f.groups[g].counts {
 			f.groups[g].counts[row].Add(o.groups[g].counts[row])
+			f.groups[g].ownPipe[row] += o.groups[g].ownPipe[row]
 			if s := o.groups[g].sites[row]; s != nil {
 				f.groups[g].site(row).merge(s)
 			}
@@ -288,6 +301,7 @@ func (f *folder) merge(o *folder) {
 		mine.issue.merge(s.issue)
 		mine.valu.merge(s.valu)
 		mine.matrix.merge(s.matrix)
+		mine.matrixIssue.merge(s.matrixIssue)
 		mine.stalled.merge(s.stalled)
 		mine.mergeLoops(s)
 	}
@@ -317,7 +331,7 @@ func (f *folder) exportSIMDs() []SIMD {
 			x.Resident, x.Issuing, x.IssuingVALU = s.resident.count(), s.issue.count(), s.valu.count()
 		}
 		if !f.tooLong && !f.noShares && !s.stalled.full {
-			x.Cycles = &Cycles{resident: s.resident, issue: s.issue, matrix: s.matrix, stalled: s.stalled, loops: s.loops}
+			x.Cycles = &Cycles{resident: s.resident, issue: s.issue, valu: s.valu, matrix: s.matrix, matrixIssue: s.matrixIssue, stalled: s.stalled, loops: s.loops}
 			x.IssuingResident = s.issue.intersect(s.resident)
 		}
 		out = append(out, x)

@@ -14,7 +14,7 @@ import (
 // program is a thread trace's code, prepared for the replay of its waves.
 type program struct {
 	ops  []op
-	valu []bool
+	pipe []Pipe
 	// matrix is how many cycles an instruction keeps the matrix pipe, 0 for
 	// others and where the cost is not known.
 	matrix []int64
@@ -42,7 +42,7 @@ type program struct {
 
 func newProgram(tt *trace.ThreadTrace, m *capture.Machine, l *code.Listing, fl *flow.Flow) *program {
 	p := &program{
-		ops: make([]op, len(tt.Code)), valu: make([]bool, len(tt.Code)), matrix: make([]int64, len(tt.Code)),
+		ops: make([]op, len(tt.Code)), pipe: make([]Pipe, len(tt.Code)), matrix: make([]int64, len(tt.Code)),
 		flow: fl, headOf: make([]int32, len(tt.Code)),
 		kernelOf: make([]int, len(tt.Code)), kernelLen: make([]int, len(tt.Kernels)),
 		comparesEdges: m.IsGFX9(), listing: l,
@@ -51,7 +51,7 @@ func newProgram(tt *trace.ThreadTrace, m *capture.Machine, l *code.Listing, fl *
 	for i := range l.Insts {
 		p.ops[i] = newOp(&l.Insts[i], fl.Polling(i))
 		p.comparesEdges = p.comparesEdges && decoderKnows(&l.Insts[i])
-		p.valu[i] = isVALU(l.Insts[i].Class)
+		p.pipe[i] = pipeOf(l.Insts[i].Class)
 		if m := l.Insts[i].Matrix; m != nil {
 			p.matrix[i] = int64(m.Cycles)
 		}

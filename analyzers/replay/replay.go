@@ -79,11 +79,13 @@ type Replay struct {
 	// Loops of flow.Flow.
 	Loops [numGroups][]LoopWaves
 
-	sites  [numGroups][]*Site
-	prog   *program
-	bySIMD map[simdID]*SIMD
-	source trace.WaveSource
-	kept   []keeper // nil when the waves must be read again for their stalls
+	sites [numGroups][]*Site
+	// ownPipe is by group and row; see OwnPipe.
+	ownPipe [numGroups][]int64
+	prog    *program
+	bySIMD  map[simdID]*SIMD
+	source  trace.WaveSource
+	kept    []keeper // nil when the waves must be read again for their stalls
 }
 
 // KernelWaves counts the waves of one kernel.
@@ -230,7 +232,7 @@ func (r *Replay) take(prog *program, f *folder, workers int) {
 	r.EdgeWaves, r.EdgesDiffer = f.edgeWaves, f.edgesDiffer
 	lone := f.alone.latencies()
 	for g := range numGroups {
-		r.Counts[g] = f.groups[g].counts
+		r.Counts[g], r.ownPipe[g] = f.groups[g].counts, f.groups[g].ownPipe
 		r.sites[g] = make([]*Site, len(prog.ops))
 		for row, s := range f.groups[g].sites {
 			if s != nil {
@@ -270,8 +272,43 @@ func (r *Replay) compare(tt *trace.ThreadTrace, prog *program) {
 	}
 }
 
-// isVALU says which instructions occupy the vector ALU's issue port. Matrix
-// instructions issue there too, and then run beside it.
-func isVALU(c isa.Class) bool {
-	return c == isa.VALU || c == isa.Trans
+// StallCycles returns a row's stall as the waves have it, over the working waves
+// or all of them; 0 without wave files.
+func (r *Replay) StallCycles(row int, all bool) int64 {
+	if !r.HasWaves {
+		return 0
+	}
+	n := r.Counts[Working][row].StallCycles
+	if all {
+		n += r.Counts[NoWork][row].StallCycles
+	}
+	return n
 }
+
+// Pipe is a unit of a SIMD that its waves take turns in.
+type Pipe uint8
+
+// The pipes. Matrix instructions issue through the port of the vector ALU, and
+// then run beside it.
+const (
+	NoPipe Pipe = iota
+	VectorALU
+	MatrixPipe
+)
+
+func pipeOf(c isa.Class) Pipe {
+	switch c {
+	case isa.VALU, isa.Trans:
+		return VectorALU
+	case isa.MFMA:
+		return MatrixPipe
+	}
+	return NoPipe
+}
+
+// Pipe returns the pipe that a row of the code needs.
+func (r *Replay) Pipe(row int) Pipe { return r.prog.pipe[row] }
+
+// OwnPipe returns, over one group, in how many cycles a matrix instruction was
+// stalled while an earlier one of its own wave kept the pipe.
+func (r *Replay) OwnPipe(g Group, row int) int64 { return r.ownPipe[g][row] }

@@ -71,9 +71,9 @@ func stallRules() []rule.Check[*subject] {
 			"fill the wait states with independent instructions: scheduling hints (hot_loop_scheduler, sched_group_barrier), loads between MFMAs",
 			guide+", sections 5, 9 and 11; "+gemm+", sections 5, 8.4 and 13", rule.Waits, stalls.Bubble),
 		stallRule("valu_dependency", "Vector instructions that cannot issue",
-			"VALU instructions stall for at least {share_pct} % of wave cycles: the VALU is taken, or an earlier result is not there",
+			"VALU instructions stall for at least {share_pct} % of wave cycles while no other wave uses the VALU, or it is not known whether one does",
 			"interleave independent chains, use packed forms (v_pk_*), move uniform arithmetic to scalar instructions, more waves per SIMD",
-			srcISA, rule.Waits, stalls.VALU, stalls.ALUWait),
+			srcISA, rule.Waits, stalls.VALUDependency, stalls.VALU, stalls.ALUWait),
 	}
 }
 

@@ -153,14 +153,12 @@ func (c *cost) add(o cost) {
 func (s *subject) stallOf(row int, classes []stalls.Class) cost {
 	r := &s.stalls.Rows[row]
 	var c cost
+	x := s.split.Row(row, s.stalls.AllWaves)
 	for _, p := range r.Parts {
 		if slices.Contains(classes, p.Class) {
 			c.cycles += p.Cycles
+			c.exposed += x.Stall * r.ExposedShare(p)
 		}
-	}
-	x := s.split.Row(row, s.stalls.AllWaves)
-	if c.cycles > 0 && r.StallCycles > 0 {
-		c.exposed = x.Stall * float64(c.cycles) / float64(r.StallCycles)
 	}
 	if slices.Contains(classes, stalls.StoreDrain) {
 		c.cycles += r.DrainCycles

@@ -30,6 +30,9 @@ const (
 	SMEMIssue      Class = "smem_issue"
 	MFMADependency Class = "mfma_dependency"
 	MFMAIssue      Class = "mfma_issue"
+	MFMAContention Class = "mfma_contention"
+	VALUDependency Class = "valu_dependency"
+	VALUContention Class = "valu_contention"
 	Bubble         Class = "pipeline_bubble"
 	VALU           Class = "valu"
 	SALU           Class = "salu"
@@ -80,9 +83,12 @@ var Classes = []Info{
 	{LDSIssue, "LDS issue", "LDS instructions that cannot issue", "bank conflicts: XOR swizzle or padding, for the banks of this architecture and instruction; spread LDS instructions between matrix instructions"},
 	{SMEMIssue, "SMEM issue", "scalar loads that cannot issue", "batch scalar loads"},
 	{MFMADependency, "MFMA dependency", "an instruction that reads the result of a matrix instruction before it is done", "more independent accumulators, reorder, scheduling hints"},
-	{MFMAIssue, "MFMA issue", "matrix instructions that wait for the matrix pipe", "none if the pipe is well used; else fewer or larger matrix instructions"},
+	{MFMAIssue, "MFMA issue", "matrix instructions that wait for the matrix pipe, which an earlier one of the wave keeps", "none if the pipe is well used; else fewer or larger matrix instructions"},
 	{Bubble, "s_nop bubble", "s_nop: wait states between dependent instructions", "fill with independent instructions (scheduling hints)"},
-	{VALU, "VALU", "vector instructions that wait for the VALU or for an earlier result", "fewer vector instructions, packed forms, independent chains"},
+	{MFMAContention, "MFMA contention", "matrix instructions that wait while another wave's keep the matrix pipe", "none if the pipe is well used; more waves make it worse"},
+	{VALUDependency, "VALU dependency", "vector instructions that wait while no other wave uses the VALU: for an earlier result", "independent chains, more waves"},
+	{VALUContention, "VALU contention", "vector instructions that wait while another wave of the SIMD issues a vector or matrix instruction", "fewer vector instructions, packed forms; more waves make it worse"},
+	{VALU, "VALU", "vector instructions that wait for the VALU or for an earlier result, where the waves do not tell which", "fewer vector instructions, packed forms, independent chains"},
 	{SALU, "SALU", "scalar instructions that cannot issue", ""},
 	{Branch, "branch", "branches", "unroll, fewer and longer iterations"},
 	{Sleep, "sleep", "s_sleep and the like", ""},
@@ -124,6 +130,10 @@ var byInstruction = map[isa.Class]Class{
 	isa.Export: ExportIssue, isa.Branch: Branch, isa.Barrier: Barrier, isa.BarrierSignal: Barrier, isa.BarrierWait: Barrier,
 	isa.WaitCount: ALUWait, isa.Nop: Bubble, isa.Sleep: Sleep, isa.Message: MessageIssue, isa.EndPgm: End,
 }
+
+// contended names, for the instructions that need a pipe which a SIMD's waves
+// share, the class of the stall in which another wave has it.
+var contended = map[isa.Class]Class{isa.VALU: VALUContention, isa.Trans: VALUContention, isa.MFMA: MFMAContention}
 
 // ofInstruction returns the class of an instruction's own stall.
 func ofInstruction(in *isa.Inst) Class {

@@ -15,9 +15,8 @@ const unknownMatrixCycles = 32
 // issueCycles is the least time between two instructions of a wave.
 const issueCycles = 4
 
-// readsMatrixResult says for each instruction whether it reads a register
-// that a matrix instruction shortly before it wrote, too soon for the result
-// to be there. It goes by the earliest time at which each instruction can
+// readsMatrixResult says for each instruction whether it needs the result of a
+// matrix instruction shortly before it, too soon for it to be there. It goes by the earliest time at which each instruction can
 // issue: one after the other in code order, matrix instructions not before the
 // matrix pipe is free. A branch starts over.
 func readsMatrixResult(insts []isa.Inst) []bool {
@@ -39,7 +38,7 @@ func readsMatrixResult(insts []isa.Inst) []bool {
 		recent = overwritten(recent, in)
 		if in.Class == isa.MFMA {
 			pipeFree = now + matrixCycles(in)
-			recent = append(recent, writer{in.Writes, pipeFree + resultDelayCycles})
+			recent = append(recent, writer{in, pipeFree + resultDelayCycles})
 		}
 		now += issueCycles
 	}
@@ -48,7 +47,7 @@ func readsMatrixResult(insts []isa.Inst) []bool {
 
 // writer is a matrix instruction whose result is there at a time.
 type writer struct {
-	regs  []isa.Reg
+	in    *isa.Inst
 	ready int
 }
 
@@ -76,7 +75,7 @@ func expire(ws []writer, now int) []writer {
 
 func readsAny(in *isa.Inst, ws []writer) bool {
 	for _, w := range ws {
-		if overlapAny(in.Reads, w.regs) {
+		if in.NeedsResult(w.in) {
 			return true
 		}
 	}
@@ -87,7 +86,7 @@ func readsAny(in *isa.Inst, ws []writer) bool {
 func overwritten(ws []writer, in *isa.Inst) []writer {
 	kept := ws[:0]
 	for _, w := range ws {
-		if !overlapAny(in.Writes, w.regs) {
+		if !overlapAny(in.Writes, w.in.Writes) {
 			kept = append(kept, w)
 		}
 	}

@@ -9,6 +9,7 @@ import (
 	"slices"
 
 	"github.com/rocanalyze/rocanalyze/analyzers/code"
+	"github.com/rocanalyze/rocanalyze/analyzers/exposed"
 	"github.com/rocanalyze/rocanalyze/analyzers/flow"
 	"github.com/rocanalyze/rocanalyze/analyzers/replay"
 	"github.com/rocanalyze/rocanalyze/pkg/analysis"
@@ -23,7 +24,7 @@ var doc string
 var Analyzer = analysis.NewPerTrace(analysis.Analyzer{
 	Name:     "stalls",
 	Doc:      doc,
-	Requires: []analysis.Required{code.Analyzer, flow.Analyzer, replay.Analyzer},
+	Requires: []analysis.Required{code.Analyzer, flow.Analyzer, replay.Analyzer, exposed.Analyzer},
 	Params: []analysis.Param{
 		{
 			Name: "all_waves", Default: 0,
@@ -111,33 +112,89 @@ type ClassSum struct {
 }
 
 func run(p *analysis.Pass, tt *trace.ThreadTrace) (*Breakdown, error) {
-	return breakDown(tt, code.Analyzer.Of(p, tt), flow.Analyzer.Of(p, tt), replay.Analyzer.Of(p, tt), p.Param("all_waves") != 0), nil
+	return breakDown(tt, sources{
+		listing: code.Analyzer.Of(p, tt), flow: flow.Analyzer.Of(p, tt), replay: replay.Analyzer.Of(p, tt),
+		split: exposed.Analyzer.Of(p, tt), all: p.Param("all_waves") != 0,
+	}), nil
 }
 
-func breakDown(tt *trace.ThreadTrace, l *code.Listing, fl *flow.Flow, r *replay.Replay, all bool) *Breakdown {
-	b := &Breakdown{AllWaves: all, Rows: make([]Row, len(tt.Code))}
-	for i, c := range countsOf(tt, r, all) {
+// sources are what a breakdown is made from.
+type sources struct {
+	listing *code.Listing
+	flow    *flow.Flow
+	replay  *replay.Replay
+	split   *exposed.Split
+	all     bool // waves
+}
+
+func breakDown(tt *trace.ThreadTrace, s sources) *Breakdown {
+	b := &Breakdown{AllWaves: s.all, Rows: make([]Row, len(tt.Code))}
+	for i, c := range countsOf(tt, s.replay, s.all) {
 		b.Rows[i].Counts = c
 	}
-	behind := readsMatrixResult(l.Insts)
+	behind := readsMatrixResult(s.listing.Insts)
 	for i := range b.Rows {
 		row := &b.Rows[i]
-		in := &l.Insts[i]
+		in := &s.listing.Insts[i]
 		switch {
 		case in.Class == isa.EndPgm:
 			row.DrainCycles = row.IssueCycles()
 			row.Parts = []Part{{Class: End, Cycles: row.StallCycles}}
 		case len(in.Waits) > 0:
-			row.splitWait(r.Site(i, all), r.HasWaves)
-		case fl.Polling(i) && in.Class == isa.Sleep:
+			row.splitWait(s.replay.Site(i, s.all), s.replay.HasWaves)
+		case s.flow.Polling(i) && in.Class == isa.Sleep:
 			row.Parts = []Part{{Class: PollWait, Cycles: row.StallCycles}}
-		case behind[i]:
-			row.Parts = []Part{{Class: MFMADependency, Cycles: row.StallCycles}}
+		case contended[in.Class] != "":
+			row.splitPipe(in, behind[i], s, i)
 		default:
 			row.Parts = []Part{{Class: ofInstruction(in), Cycles: row.StallCycles}}
 		}
 	}
 	return b
+}
+
+// splitPipe divides the stall of an instruction that needs a pipe: the part in
+// which another wave took the pipe is contention, the rest waits for results, or
+// of a matrix instruction for the pipe. The part is not known without wave files
+// or cycles.
+func (r *Row) splitPipe(in *isa.Inst, needsMatrix bool, s sources, row int) {
+	whole := s.replay.StallCycles(row, s.all)
+	known := s.split.Absent == "" && (whole > 0 || r.StallCycles == 0)
+	rest := ofInstruction(in)
+	switch {
+	case needsMatrix:
+		rest = MFMADependency
+	case known && rest == VALU:
+		rest = VALUDependency
+	}
+	r.Parts = []Part{{Class: rest, Cycles: r.StallCycles}}
+	if !known || whole == 0 {
+		return
+	}
+	share := min(float64(s.split.Row(row, s.all).Contended)/float64(whole), 1)
+	taken := min(int64(math.Round(share*float64(r.StallCycles))), r.StallCycles)
+	r.Parts[0].Cycles -= taken
+	r.Parts = append(r.Parts, Part{Class: contended[in.Class], Cycles: taken})
+	r.sortParts()
+}
+
+// ExposedShare is the share of the row's exposed stall that falls to one of its
+// parts: in proportion to their cycles, but contention for the vector ALU is
+// hidden by its nature, as another wave issues.
+func (r *Row) ExposedShare(p Part) float64 {
+	whole := r.StallCycles
+	for _, x := range r.Parts {
+		if x.Class == VALUContention {
+			whole -= x.Cycles
+		}
+	}
+	switch {
+	case p.Class == VALUContention && whole > 0 || r.StallCycles <= 0:
+		return 0
+	case whole <= 0:
+		return float64(p.Cycles) / float64(r.StallCycles)
+	}
+	return float64(p.Cycles) / float64(whole)
 }
 
 // splitWait divides a wait's stall by what it waited for.
@@ -162,6 +219,10 @@ func (r *Row) splitWait(s *replay.Site, measured bool) {
 			i++
 		}
 	}
+	r.sortParts()
+}
+
+func (r *Row) sortParts() {
 	slices.SortStableFunc(r.Parts, func(a, b Part) int {
 		return cmp.Or(cmp.Compare(b.Cycles, a.Cycles), cmp.Compare(tieRank(a.Class), tieRank(b.Class)), cmp.Compare(a.Class, b.Class))
 	})

@@ -77,7 +77,9 @@ func TestReadsMatrixResult(t *testing.T) {
 	}{
 		{"reads the result at once", []string{mfma, "v_add_f32 v30, v3, v31"}, true},
 		{"reads another register", []string{mfma, "v_add_f32 v30, v16, v31"}, false},
-		{"accumulates into it", []string{mfma, "v_mfma_f32_32x32x8_f16 v[0:15], v[20:21], v[22:23], v[0:15]"}, true},
+		{"accumulates into it, which waits for the pipe only", []string{mfma, "v_mfma_f32_32x32x8_f16 v[0:15], v[20:21], v[22:23], v[0:15]"}, false},
+		{"multiplies it", []string{mfma, "v_mfma_f32_32x32x8_f16 v[32:47], v[0:1], v[22:23], v[32:47]"}, true},
+		{"another shape accumulates into a part of it", []string{mfma, "v_mfma_f32_16x16x16_f16 v[0:3], v[20:21], v[22:23], v[0:3]"}, true},
 		{"independent accumulator", []string{mfma, "v_mfma_f32_32x32x8_f16 v[40:55], v[20:21], v[22:23], v[40:55]"}, false},
 		{"overwritten between", []string{mfma, "v_mov_b32 v3, 0", "v_add_f32 v30, v3, v31"}, false},
 		{"behind a branch", []string{mfma, "s_cbranch_scc1 5", "v_add_f32 v30, v3, v31"}, false},

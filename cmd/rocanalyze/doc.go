@@ -149,11 +149,11 @@
 //	trust     low: see findings
 //
 //	-- What the stall cycles wait for ----------------------------------------------
-//	class        stall cycles  of stall  exposed  of exposed
-//	VMEM wait          15,864     51.2%   15,853       46.7% #####
-//	store wait         13,424     43.4%   13,415       39.5% ####
-//	store drain             0      0.0%    3,704       10.9% #
-//	SMEM wait           1,676      5.4%    1,003        3.0%
+//	class        stall cycles  of stall  exposed  of exposed             estimated
+//	VMEM wait          23,747     76.7%   23,731       69.8% #######        21,307
+//	store wait          5,541     17.9%    5,537       16.3% ##              5,541
+//	store drain             0      0.0%    3,704       10.9% #                   0
+//	SMEM wait           1,676      5.4%    1,003        3.0%                     0
 //
 //	-- Findings --------------------------------------------------------------------
 //	medium: few_waves: only 3 working waves traced: what they waited for may not

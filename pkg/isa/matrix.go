@@ -158,3 +158,24 @@ func formatName(modifiers, name string) string {
 	}
 	return strings.TrimPrefix(v, "MATRIX_FMT_")
 }
+
+// accumulator is the place of SrcC among the operands that a matrix instruction
+// reads.
+const accumulator = 2
+
+// NeedsResult reports whether an instruction has to wait until a matrix
+// instruction before it is done: it reads what that one writes. An accumulator
+// that the same kind of instruction adds to is forwarded inside the pipe and
+// waits for the pipe only. Source: AMD Instinct MI300 ISA reference guide,
+// section 4.5 (back to back, SrcC exactly the same vDst).
+func (in *Inst) NeedsResult(producer *Inst) bool {
+	for i, r := range in.Reads {
+		for _, w := range producer.Writes {
+			forwarded := in.Class == MFMA && in.Mnemonic == producer.Mnemonic && i == accumulator && r == w
+			if r.File == w.File && r.First < w.First+w.Count && w.First < r.First+r.Count && !forwarded {
+				return true
+			}
+		}
+	}
+	return false
+}
