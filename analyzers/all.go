@@ -17,6 +17,7 @@ import (
 	"github.com/rocanalyze/rocanalyze/analyzers/replay"
 	"github.com/rocanalyze/rocanalyze/analyzers/roofline"
 	"github.com/rocanalyze/rocanalyze/analyzers/rules"
+	"github.com/rocanalyze/rocanalyze/analyzers/shape"
 	"github.com/rocanalyze/rocanalyze/analyzers/stalls"
 	"github.com/rocanalyze/rocanalyze/analyzers/trust"
 	"github.com/rocanalyze/rocanalyze/analyzers/waves"
@@ -40,6 +41,7 @@ func All() []*analysis.Analyzer {
 		replay.Analyzer.Analyzer,
 		roofline.Analyzer.Analyzer,
 		rules.Analyzer.Analyzer,
+		shape.Analyzer.Analyzer,
 		stalls.Analyzer.Analyzer,
 		trust.Analyzer.Analyzer,
 		waves.Analyzer.Analyzer,

@@ -39,7 +39,7 @@ func Example() {
 	}
 	// Output:
 	// uneven_phases: latency-bound: the busiest resource (instruction issue) is at 21 %, waves wait 77 % of their time, most for barriers (61 % of it), confidence medium
-	// high: barrier: 42.0 % of wave cycles; 100 % of that at s_barrier. fewer barriers per iteration (two LDS buffers need one), issue the next phase's loads before the barrier, give all waves equal work
+	// high: barrier: 42.0 % of wave cycles; 100 % of that at s_barrier. fewer barriers per iteration (two LDS buffers need one), the next phase's loads before the barrier; give all waves equal work: the last one to come sets the time
 	// counters needs hardware counters
 	// l2 needs hardware counters
 }

@@ -367,7 +367,7 @@ func TestRulesAreWhole(t *testing.T) {
 			if r.Kind == rule.Gate {
 				whole["means"] = r.Means
 			} else {
-				whole["fix"] = r.Fix
+				whole["fix"] = r.Offer()
 			}
 			for what, text := range whole {
 				if text == "" {

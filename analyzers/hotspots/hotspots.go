@@ -12,10 +12,12 @@ import (
 	"github.com/rocanalyze/rocanalyze/analyzers/exposed"
 	"github.com/rocanalyze/rocanalyze/analyzers/loops"
 	"github.com/rocanalyze/rocanalyze/analyzers/replay"
+	"github.com/rocanalyze/rocanalyze/analyzers/shape"
 	"github.com/rocanalyze/rocanalyze/analyzers/stalls"
 	"github.com/rocanalyze/rocanalyze/analyzers/trust"
 	"github.com/rocanalyze/rocanalyze/pkg/analysis"
 	"github.com/rocanalyze/rocanalyze/pkg/capture"
+	"github.com/rocanalyze/rocanalyze/pkg/rule"
 	"github.com/rocanalyze/rocanalyze/pkg/trace"
 )
 
@@ -27,7 +29,7 @@ var Analyzer = analysis.New(analysis.Analyzer{
 	Name:     "hotspots",
 	Doc:      doc,
 	Needs:    []analysis.Evidence{analysis.ThreadTraces},
-	Requires: []analysis.Required{code.Analyzer, replay.Analyzer, exposed.Analyzer, loops.Analyzer, stalls.Analyzer, trust.Analyzer},
+	Requires: []analysis.Required{code.Analyzer, replay.Analyzer, exposed.Analyzer, loops.Analyzer, shape.Analyzer, stalls.Analyzer, trust.Analyzer},
 	Params: []analysis.Param{
 		{Name: "top", Default: 15, Unit: "rows", Doc: "rows of each ranking; 0 keeps all"},
 		{Name: "context", Default: 3, Unit: "lines", Doc: "source lines around a hot line"},
@@ -50,6 +52,7 @@ type builder struct {
 	stalls   *stalls.Breakdown
 	trust    *trust.Kernel
 	split    *exposed.Split
+	shape    rule.Shape
 
 	// counted are the sums that percentages are of.
 	counted trace.Counts
@@ -74,7 +77,7 @@ func run(p *analysis.Pass) (*Result, error) {
 			b := &builder{
 				p: p, tt: tt, resolved: p.Capture.Trace(tt), kernel: kn, k: k, listing: code.Analyzer.Of(p, tt),
 				replay: replay.Analyzer.Of(p, tt), stalls: stalls.Analyzer.Of(p, tt), trust: &trust.Analyzer.Of(p, tt).Kernels[k],
-				split: exposed.Analyzer.Of(p, tt),
+				split: exposed.Analyzer.Of(p, tt), shape: shape.Analyzer.Of(p, tt).Kernels[k],
 			}
 			x := b.build()
 			x.trace, x.kernel = tt, k
@@ -241,13 +244,13 @@ func (b *builder) classes(sums []stalls.ClassSum, rows []int) []Stall {
 		info := stalls.InfoOf(s.Class)
 		out = append(out, Stall{
 			Class: s.Class, Title: info.Title, StallCycles: s.Cycles,
-			SharePct: value(ratioPct(s.Cycles, b.counted.StallCycles)), EstimatedCycles: s.EstimatedCycles, Fix: info.Fix,
+			SharePct: value(ratioPct(s.Cycles, b.counted.StallCycles)), EstimatedCycles: s.EstimatedCycles, Fix: info.FixFor(b.shape),
 			Cost: b.exported(cost{stall: costs[s.Class]}, s.Cycles),
 		})
 	}
 	if drain > 0 {
 		info := stalls.InfoOf(stalls.StoreDrain)
-		out = append(out, Stall{Class: info.Class, Title: info.Title, Fix: info.Fix, Cost: b.exported(cost{drain: drain}, 0)})
+		out = append(out, Stall{Class: info.Class, Title: info.Title, Fix: info.FixFor(b.shape), Cost: b.exported(cost{drain: drain}, 0)})
 	}
 	slices.SortStableFunc(out, func(a, b Stall) int { return cmp.Compare(b.total(), a.total()) })
 	return out

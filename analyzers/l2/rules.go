@@ -74,7 +74,7 @@ func ladder() []decision {
 		{rule.Rule{
 			ID: "l2_over_fetch", Title: "Bytes that are read again", Severity: finding.Medium, Because: "medium: memory traffic that need not be, whether it is the bound is not asked",
 			Fires: "more than {l2.over_fetch} times the bytes needed are read (--ideal-bytes)",
-			Fix:   "keep what is read again in L2: smaller tiles at a time, workgroups that share data on one XCD",
+			Fix:   "keep what is read again in L2: smaller blocks at a time, workgroups that share data on one XCD",
 		}, overFetch},
 		{rule.Rule{
 			ID: "l2_reuse_lost", Title: "Reuse that L2 does not catch", Severity: finding.Low,

@@ -12,6 +12,7 @@ import (
 	"github.com/rocanalyze/rocanalyze/analyzers/exposed"
 	"github.com/rocanalyze/rocanalyze/analyzers/flow"
 	"github.com/rocanalyze/rocanalyze/analyzers/replay"
+	"github.com/rocanalyze/rocanalyze/analyzers/shape"
 	"github.com/rocanalyze/rocanalyze/analyzers/stalls"
 	"github.com/rocanalyze/rocanalyze/pkg/analysis"
 	"github.com/rocanalyze/rocanalyze/pkg/capture"
@@ -29,7 +30,7 @@ var Analyzer = analysis.New(analysis.Analyzer{
 	Name:     "loops",
 	Doc:      doc,
 	Needs:    []analysis.Evidence{analysis.ThreadTraces},
-	Requires: []analysis.Required{code.Analyzer, flow.Analyzer, replay.Analyzer, exposed.Analyzer, stalls.Analyzer},
+	Requires: []analysis.Required{code.Analyzer, flow.Analyzer, replay.Analyzer, exposed.Analyzer, stalls.Analyzer, shape.Analyzer},
 	Params: []analysis.Param{
 		{Name: "top", Default: 10, Unit: "rows", Doc: "hazards and prefetch distances listed; 0 keeps all"},
 		{Name: "registers", Default: 0, Doc: "1 lists the registers alive at every instruction"},
@@ -121,7 +122,7 @@ func (b *builder) build() Kernel {
 		k.Phases = b.phases(main, all)
 	}
 	k.Registers = b.registers()
-	s := &subject{builder: b, k: &k, prefetches: b.prefetches(k.Loops, first), hazards: b.hazards()}
+	s := &subject{builder: b, shape: shape.Analyzer.Of(b.p, b.tt).Kernels[b.k], k: &k, prefetches: b.prefetches(k.Loops, first), hazards: b.hazards()}
 	k.Hazards, k.Prefetches = top(b, s.hazards), top(b, s.prefetches)
 	k.Tile = b.tile(k.Loops)
 	k.Found = analysis.Check(b.p, checks(), s, finding.Place{Path: k.Path, Kernel: k.Name})
@@ -346,7 +347,7 @@ func (b *builder) ratios(per *PerIteration, rows []int) *Ratios {
 	case r.MemoryPct <= b.p.Param(memoryMost):
 		r.MemoryVerdict = "high"
 	default:
-		r.MemoryVerdict = "memory dominates: larger tile_k or fewer loads"
+		r.MemoryVerdict = "memory dominates: more matrix work for each load"
 	}
 	return r
 }

@@ -31,10 +31,14 @@ const (
 // keeps the first.
 type subject struct {
 	*builder
+	shape      rule.Shape
 	k          *Kernel
 	prefetches []Prefetch
 	hazards    []Hazard
 }
+
+// Shape is what the kernel does.
+func (s *subject) Shape() rule.Shape { return s.shape }
 
 func exposedShare() []rule.Param {
 	return []rule.Param{{Name: "share_pct", Default: 5, Unit: "%", Doc: "share of the kernel's exposed cycles from which it is worth a finding"}}
@@ -68,8 +72,12 @@ func checks() []rule.Check[*subject] {
 				ID: "matrix_share_of_loop", Title: "Few matrix instructions in the matrix loop", Kind: rule.Matrix, Severity: finding.Low, Needs: needsTrace,
 				Because: "low; medium where the share is poor: what is beside the matrix instructions may be hidden, so that there is no bound",
 				Fires:   "less than {good_pct} % of the instructions that the loop with the most matrix work executes are matrix instructions; medium below {poor_pct} %",
-				Fix:     "cut address arithmetic, conversions and waits in the loop: larger tiles per wave, wider LDS reads and loads, precomputed offsets",
-				Source:  guide + ", section 11; " + gemm + ", sections 9.3 and 13",
+				Advice: []rule.Advice{
+					{Text: "cut address arithmetic and conversions in the loop: precomputed offsets, wider loads"},
+					{When: rule.LDSReads, Text: "wider LDS reads"},
+					{When: rule.GEMM, Text: "larger tiles per wave: more matrix work for each fragment"},
+				},
+				Source: guide + ", section 11; " + gemm + ", sections 9.3 and 13",
 				Params: []rule.Param{
 					{Name: "good_pct", Default: 40, Unit: "%", Doc: "share of executed instructions from which a loop is dominated by compute"},
 					{Name: "poor_pct", Default: 30, Unit: "%", Doc: "share below which there is too much beside them"},
@@ -80,8 +88,11 @@ func checks() []rule.Check[*subject] {
 		{
 			Rule: rule.Rule{
 				ID: "memory_share_of_loop", Title: "Mostly memory instructions in the matrix loop", Kind: rule.Matrix, Severity: finding.Low, Needs: needsTrace,
-				Fires:  "more than {most_pct} % of the instructions of the loop with the most matrix work access memory or LDS",
-				Fix:    "larger tile_k, wider accesses, or more reuse of fragments in registers",
+				Fires: "more than {most_pct} % of the instructions of the loop with the most matrix work access memory or LDS",
+				Advice: []rule.Advice{
+					{Text: "wider accesses, or more reuse of fragments in registers"},
+					{When: rule.GEMM, Text: "larger tiles per wave"},
+				},
 				Source: gemm + ", section 9.3",
 				Params: []rule.Param{
 					{Name: "good_pct", Default: 40, Unit: "%", Doc: "share of executed instructions below which they overlap well"},

@@ -8,10 +8,12 @@ import (
 
 	"github.com/rocanalyze/rocanalyze/analyzers/code"
 	"github.com/rocanalyze/rocanalyze/analyzers/kernels"
+	"github.com/rocanalyze/rocanalyze/analyzers/shape"
 	"github.com/rocanalyze/rocanalyze/analyzers/trust"
 	"github.com/rocanalyze/rocanalyze/pkg/analysis"
 	"github.com/rocanalyze/rocanalyze/pkg/capture"
 	"github.com/rocanalyze/rocanalyze/pkg/gpu"
+	"github.com/rocanalyze/rocanalyze/pkg/rule"
 	"github.com/rocanalyze/rocanalyze/pkg/trace"
 )
 
@@ -67,7 +69,12 @@ type subject struct {
 	// dynamicStack is set when the code object says so.
 	dynamicStack bool
 	scratched    scratched
+	// does is the kernel's shape, where it was traced.
+	does rule.Shape
 }
+
+// Shape is what the kernel does.
+func (s *subject) Shape() rule.Shape { return s.does }
 
 func newSubject(kind, path string, names capture.Names, m machine) *subject {
 	s := &subject{m: m, names: names}
@@ -122,6 +129,7 @@ func (b *builder) traced(tt *trace.ThreadTrace, k int, c *trust.Companion, resol
 	m := b.machine(resolved.Machine, fmt.Sprintf("its code does not tell the GPU (%s)", resolved.Arch))
 	s := newSubject("thread_trace", tt.Path, resolved.Kernels[k].Names, m)
 	s.k.trace, s.k.kernel = tt, k
+	s.does = shape.Analyzer.Of(b.p, tt).Kernels[k]
 	s.k.Registers.Named = &named
 	s.k.Observed = observedOf(tt)
 	if !m.known() {

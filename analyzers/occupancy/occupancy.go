@@ -9,6 +9,7 @@ import (
 	"github.com/rocanalyze/rocanalyze/analyzers/code"
 	"github.com/rocanalyze/rocanalyze/analyzers/flow"
 	"github.com/rocanalyze/rocanalyze/analyzers/kernels"
+	"github.com/rocanalyze/rocanalyze/analyzers/shape"
 	"github.com/rocanalyze/rocanalyze/analyzers/stalls"
 	"github.com/rocanalyze/rocanalyze/analyzers/trust"
 	"github.com/rocanalyze/rocanalyze/pkg/analysis"
@@ -35,7 +36,7 @@ const (
 var Analyzer = analysis.New(analysis.Analyzer{
 	Name:     "occupancy",
 	Doc:      doc,
-	Requires: []analysis.Required{code.Analyzer, flow.Analyzer, kernels.Analyzer, stalls.Analyzer, trust.Analyzer},
+	Requires: []analysis.Required{code.Analyzer, flow.Analyzer, kernels.Analyzer, shape.Analyzer, stalls.Analyzer, trust.Analyzer},
 	Rules:    append(rule.Rules(checks()), rule.Rules(captureChecks())...),
 	Params: []analysis.Param{
 		{Name: paramWorkgroup, Unit: "work-items", Doc: "size of a workgroup, in place of the source's; 0 is the source's"},

@@ -43,8 +43,12 @@ func checks() []rule.Check[*subject] {
 				ID: "spills", Title: "Registers spilled to memory", Kind: rule.Work, Severity: finding.Medium,
 				Because: "medium: what it costs is not known before it is gone; low where only scalar registers are spilled, first to lanes of vector registers",
 				Fires:   "scratch instructions were executed, or the compiler counts spilled registers",
-				Fix:     "allow more registers per wave (__launch_bounds__, amdgpu_waves_per_eu), or keep fewer values alive: smaller tiles or fewer buffers (lds_stage=1), asynchronous copies to LDS; do not force AGPRs to zero (maxnreg)",
-				Source:  guide + ", sections 2 and 7; " + gemm + ", section 10; " + llvm + " (.vgpr_spill_count, .sgpr_spill_count)",
+				Advice: []rule.Advice{
+					{Text: "allow more registers per wave (__launch_bounds__, amdgpu_waves_per_eu), or keep fewer values alive at once"},
+					{When: rule.MatrixWork, Text: "smaller tiles or fewer buffers; do not force AGPRs to zero (maxnreg)"},
+					{When: rule.GEMM | rule.LDSWrites, Text: "lds_stage=1, asynchronous copies to LDS"},
+				},
+				Source: guide + ", sections 2 and 7; " + gemm + ", section 10; " + llvm + " (.vgpr_spill_count, .sgpr_spill_count)",
 			},
 			When: spills,
 		},
@@ -70,16 +74,23 @@ func checks() []rule.Check[*subject] {
 				ID: "grid_under_filled", Title: "Fewer workgroups than CUs", Kind: rule.Launch, Severity: finding.High, Needs: needsLaunch,
 				Because: "high: nothing inside the kernel helps while CUs have no work",
 				Fires:   "the grid has fewer workgroups than the device has CUs (WGPs in WGP mode)",
-				Fix:     "smaller tiles or workgroups, split the reduction (split-K), or run several such kernels at once; more occupancy does not help",
-				Source:  guide + ", section 11 (tiling); " + gemm + ", section 13",
+				Advice: []rule.Advice{
+					{Text: "more, smaller workgroups, or run several such kernels at once; more occupancy does not help"},
+					{When: rule.MatrixWork, Text: "smaller tiles"},
+					{When: rule.GEMM, Text: "split the reduction (split-K)"},
+				},
+				Source: guide + ", section 11 (tiling); " + gemm + ", section 13",
 			},
 			When: underFilled,
 		},
 		{
 			Rule: rule.Rule{
 				ID: "tail", Title: "A last round of workgroups that is far from full", Kind: rule.Launch, Severity: finding.Low, Needs: needsLaunch,
-				Fires:  "the last round of workgroups is less than {full_pct} % full and leaves at least {share_pct} % of all places empty; low where no unit is idle in it",
-				Fix:    "tiles that make whole rounds, a persistent kernel, or stream-K",
+				Fires: "the last round of workgroups is less than {full_pct} % full and leaves at least {share_pct} % of all places empty; low where no unit is idle in it",
+				Advice: []rule.Advice{
+					{Text: "workgroups that make whole rounds, or a persistent kernel"},
+					{When: rule.GEMM, Text: "stream-K"},
+				},
 				Source: guide + ", section 11 (tiling)",
 				Params: []rule.Param{
 					{Name: "full_pct", Default: 80, Unit: "%", Doc: "a last round at least this full is no tail"},

@@ -9,7 +9,7 @@ func Terms() []rule.Term {
 		{
 			Name: "vgpr", Kind: "limiter", Source: src,
 			Text: "Vector registers: a SIMD's register file divided by what one wave allocates, rounded up to the granule (8 on gfx90a and later CDNA). Arch and accumulation registers share one file of 512 there: 64 registers allow 8 waves, 128 allow 4, 168 allow 3, 256 allow 2.",
-			Fix:  "fewer live values: smaller tiles, fewer buffers, asynchronous copies to LDS",
+			Fix:  "fewer live values: less work per wave, fewer buffers; in matrix kernels smaller tiles and asynchronous copies to LDS",
 		},
 		{
 			Name: "sgpr", Kind: "limiter", Source: src,
@@ -19,7 +19,7 @@ func Terms() []rule.Term {
 		{
 			Name: "lds", Kind: "limiter", Source: src,
 			Text: "LDS: the CU's pool (64 KiB, 160 KiB on gfx950) divided by what a workgroup takes, launch-time LDS included.",
-			Fix:  "smaller tile_k, fewer buffers",
+			Fix:  "less LDS for each workgroup: fewer buffers, in a GEMM a smaller tile_k",
 		},
 		{
 			Name: "wg_slots", Kind: "limiter", Source: src,

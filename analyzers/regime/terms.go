@@ -14,7 +14,7 @@ func Terms() []rule.Term {
 		{
 			Name: string(Compute), Kind: "regime", Source: src,
 			Text: "The matrix pipe or the VALU is at {compute_pct} % of its peak or more ({likely_pct} to {compute_pct} %: likely), or the SIMDs issue in {compute_pct} % of the cycles with a wave resident. What waves wait for is mostly hidden.",
-			Fix:  "cut instructions that are not the work; full-rate matrix shapes",
+			Fix:  "cut instructions that are not the work; for matrix work the shapes with the full rate",
 		},
 		{
 			Name: string(Bandwidth), Kind: "regime", Source: src,
@@ -29,12 +29,12 @@ func Terms() []rule.Term {
 		{
 			Name: UnderFilled, Kind: "subtype of latency", Source: src,
 			Text: "The grid has fewer workgroups than the GPU has CUs: the others have no work, whatever the code does.",
-			Fix:  "smaller tiles, split-K",
+			Fix:  "more, smaller workgroups; in a GEMM smaller tiles or split-K",
 		},
 		{
 			Name: Tail, Kind: "subtype of latency", Source: src,
 			Text: "The last round of workgroups leaves CUs idle for a good part of the time.",
-			Fix:  "tiles that make whole rounds, persistent kernels",
+			Fix:  "workgroups that make whole rounds, persistent kernels",
 		},
 		{
 			Name: string(Mixed), Kind: "regime", Source: src,

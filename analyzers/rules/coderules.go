@@ -28,8 +28,12 @@ func codeRules() []rule.Check[*subject] {
 		}, When: narrowLoads},
 		{Rule: rule.Rule{
 			ID: "narrow_stores", Title: "Narrow stores that waves wait for", Kind: rule.Memory, Severity: finding.Low, Needs: needsTrace,
-			Fires:  "at least {share_pct} % of the executed stores have {bytes} bytes or fewer per lane, and waiting for stores takes at least {wait_pct} % of wave cycles",
-			Fix:    "CShuffle epilogue: through LDS to 8 or 16 bytes per lane (large tile_n, >= 128)",
+			Fires: "at least {share_pct} % of the executed stores have {bytes} bytes or fewer per lane, and waiting for stores takes at least {wait_pct} % of wave cycles",
+			Advice: []rule.Advice{
+				{Text: "store 8 or 16 bytes per lane, neighbouring lanes side by side"},
+				{When: rule.GEMM | rule.LDSReads, Text: "a CShuffle epilogue through LDS does that (large tile_n, >= 128)"},
+				{When: rule.Streaming, Text: "let a lane work on neighbouring elements"},
+			},
 			Source: guide + ", sections 6 and 11; " + gemm + ", sections 7 and 13",
 			Params: append(sharePct(50, "share of the executed stores that are narrow"),
 				rule.Param{Name: "bytes", Default: 4, Unit: "bytes per lane", Doc: "a store of this width or less is narrow"},
@@ -45,7 +49,7 @@ func codeRules() []rule.Check[*subject] {
 		{Rule: rule.Rule{
 			ID: "low_matrix_utilisation", Title: "The matrix pipe is mostly idle", Kind: rule.Matrix, Severity: finding.Info, Needs: needsTrace,
 			Fires:  "a kernel with matrix work keeps the matrix pipe busy for less than {low_pct} % of the time",
-			Fix:    "larger tiles, earlier loads; the findings on waits say which",
+			Fix:    "the findings on waits and on instructions beside the matrix work say why",
 			Source: guide + ", section 9; " + gemm + ", section 8.4",
 			Params: []rule.Param{{Name: "low_pct", Default: 50, Unit: "%", Doc: "matrix utilisation below which it counts as low"}},
 		}, When: lowMatrix},

@@ -16,7 +16,8 @@ func launchRules() []rule.Check[*subject] {
 		{Rule: rule.Rule{
 			ID: "one_wave_workgroups", Title: "Workgroups of one wave", Kind: rule.Launch, Severity: finding.Low, Needs: needsLaunch,
 			Fires:  "a workgroup is a single wave",
-			Fix:    "four waves per workgroup share LDS tiles and start together; one wave reuses nothing of its neighbours",
+			Fix:    "workgroups of four waves fill the four SIMDs of a CU alike and start together",
+			Advice: []rule.Advice{{When: rule.LDSReads | rule.MatrixWork, Text: "they also share tiles in LDS; one wave reuses nothing of its neighbours"}},
 			Source: guide + ", section 1",
 		}, When: oneWave},
 		{Rule: rule.Rule{
@@ -27,15 +28,21 @@ func launchRules() []rule.Check[*subject] {
 		}, When: moreRoom},
 		{Rule: rule.Rule{
 			ID: "registers_over_half", Title: "Vector registers leave one wave per SIMD", Kind: rule.Room, Severity: finding.Low, Needs: needsLaunch,
-			Fires:  "arch and accumulation registers together exceed {vgprs}: one wave per SIMD",
-			Fix:    "fewer buffers, asynchronous copies to LDS (no staging registers), smaller tiles per wave",
+			Fires: "arch and accumulation registers together exceed {vgprs}: one wave per SIMD",
+			Advice: []rule.Advice{
+				{Text: "fewer values alive at once: fewer buffers, less work per wave"},
+				{When: rule.MatrixWork | rule.LDSWrites, Text: "smaller tiles per wave, asynchronous copies to LDS (no staging registers)"},
+			},
 			Source: guide + ", sections 7 and 11; " + gemm + ", section 13",
 			Params: []rule.Param{{Name: "vgprs", Default: 256, Unit: "VGPRs", Doc: "more than this leaves one wave on a SIMD with 512 registers"}},
 		}, When: manyRegisters},
 		{Rule: rule.Rule{
 			ID: "lds_over_half", Title: "LDS leaves one workgroup per CU", Kind: rule.Room, Severity: finding.Low, Needs: needsLaunch,
-			Fires:  "LDS is the limiter and a workgroup takes more than {pool_pct} % of the CU's",
-			Fix:    "smaller tile_k (tile_k x elem_bytes x rows at most half of the LDS), one buffer less, or asynchronous loads straight to registers",
+			Fires: "LDS is the limiter and a workgroup takes more than {pool_pct} % of the CU's",
+			Advice: []rule.Advice{
+				{Text: "less LDS for each workgroup: one buffer less, or loads straight to registers"},
+				{When: rule.GEMM | rule.MatrixLoop, Text: "smaller tile_k (tile_k x elem_bytes x rows at most half of the LDS)"},
+			},
 			Source: guide + ", section 11 (tiling); " + gemm + ", sections 2.4 and 13",
 			Params: []rule.Param{{Name: "pool_pct", Default: 50, Unit: "%", Doc: "more than this of a CU's LDS leaves room for one workgroup"}},
 		}, When: muchLDS},

@@ -25,8 +25,11 @@ func loopRules() []rule.Check[*subject] {
 		}, When: stallCheck("vmem_drain_in_loop", loadWaits, (*subject).drains)},
 		{Rule: rule.Rule{
 			ID: "no_double_buffer", Title: "Loads that no matrix work overlaps", Kind: rule.MemoryWaits, Severity: finding.Low, Needs: needsTrace,
-			Fires:  "inside a loop with matrix work, waits for loads that were issued in the same iteration and that no matrix instruction stands behind take at least {share_pct} % of wave cycles",
-			Fix:    "double-buffer (lds_stage=2): load the tile of the next iteration before computing this one; not where a second buffer would spill",
+			Fires: "inside a loop with matrix work, waits for loads that were issued in the same iteration and that no matrix instruction stands behind take at least {share_pct} % of wave cycles",
+			Advice: []rule.Advice{
+				{Text: "double-buffer: load what the next iteration needs before computing this one; not where a second buffer would spill"},
+				{When: rule.GEMM | rule.LDSWrites, Text: "lds_stage=2 does that in LDS"},
+			},
 			Source: guide + ", sections 2, 4 and 11; " + gemm + ", sections 2 and 13",
 			Params: sharePct(5, "share of wave cycles from which it is worth a finding"),
 		}, When: stallCheck("no_double_buffer", loadWaits, (*subject).sameIteration)},

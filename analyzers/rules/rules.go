@@ -15,6 +15,7 @@ import (
 	"github.com/rocanalyze/rocanalyze/analyzers/occupancy"
 	"github.com/rocanalyze/rocanalyze/analyzers/regime"
 	"github.com/rocanalyze/rocanalyze/analyzers/replay"
+	"github.com/rocanalyze/rocanalyze/analyzers/shape"
 	"github.com/rocanalyze/rocanalyze/analyzers/stalls"
 	"github.com/rocanalyze/rocanalyze/analyzers/trust"
 	"github.com/rocanalyze/rocanalyze/pkg/analysis"
@@ -30,7 +31,7 @@ var Analyzer = analysis.New(analysis.Analyzer{
 	Name: "rules",
 	Doc:  doc,
 	Requires: []analysis.Required{
-		code.Analyzer, replay.Analyzer, stalls.Analyzer, flow.Analyzer, exposed.Analyzer, l2.Analyzer, loops.Analyzer, occupancy.Analyzer, trust.Analyzer, regime.Analyzer,
+		code.Analyzer, replay.Analyzer, stalls.Analyzer, flow.Analyzer, exposed.Analyzer, shape.Analyzer, l2.Analyzer, loops.Analyzer, occupancy.Analyzer, trust.Analyzer, regime.Analyzer,
 	},
 	Params: []analysis.Param{
 		{Name: paramMostOf, Default: 60, Unit: "%", Doc: "part of a general finding's bound from which a more precise one stands for it"},

@@ -10,6 +10,7 @@ import (
 	"github.com/rocanalyze/rocanalyze/analyzers/occupancy"
 	"github.com/rocanalyze/rocanalyze/analyzers/regime"
 	"github.com/rocanalyze/rocanalyze/analyzers/replay"
+	"github.com/rocanalyze/rocanalyze/analyzers/shape"
 	"github.com/rocanalyze/rocanalyze/analyzers/stalls"
 	"github.com/rocanalyze/rocanalyze/pkg/analysis"
 	"github.com/rocanalyze/rocanalyze/pkg/finding"
@@ -35,6 +36,9 @@ type subject struct {
 	replay *replay.Replay
 	flow   *flow.Flow
 	split  *exposed.Split
+	shape  rule.Shape
+	// repeats says of each loop whether it was gone round more than once.
+	repeats []bool
 	// waveCycles are latency and idle of the counted waves.
 	waveCycles int64
 }
@@ -52,9 +56,15 @@ func newSubject(p *analysis.Pass, k *regime.Kernel) *subject {
 	s.replay = replay.Analyzer.Of(p, s.tt)
 	s.flow = flow.Analyzer.Of(p, s.tt)
 	s.split = exposed.Analyzer.Of(p, s.tt)
+	shapes := shape.Analyzer.Of(p, s.tt)
+	s.repeats = shapes.Repeats
+	s.shape = shapes.Kernels[s.m.Kernel]
 	s.waveCycles = s.m.Hot.Counted.LatencyCycles + s.m.Hot.Counted.IdleCycles
 	return s
 }
+
+// Shape is what the kernel does; nothing is known without a trace.
+func (s *subject) Shape() rule.Shape { return s.shape }
 
 // lacks names the evidence that a rule needs and the kernel does not have.
 func (s *subject) lacks(needs string) regime.Missing {
@@ -130,8 +140,15 @@ func (s *subject) rows(yield func(int) bool) {
 	}
 }
 
-// loop is the innermost loop around a row, -1 for none.
-func (s *subject) loop(row int) int { return int(s.flow.Innermost[row]) }
+// loop is the innermost loop around a row that was gone round more than once,
+// -1 for none.
+func (s *subject) loop(row int) int {
+	l := int(s.flow.Innermost[row])
+	for l >= 0 && !s.repeats[l] {
+		l = s.flow.Loops[l].Parent
+	}
+	return l
+}
 
 // place names a row, and the loop around it.
 func (s *subject) place(row int) (finding.Place, string) { return s.flow.Place(s.tt, row) }

@@ -10,21 +10,28 @@ import (
 func verdictRules() []rule.Check[*subject] {
 	return []rule.Check[*subject]{
 		verdictRule("at_the_roof", "At the roof", "the bound resource is at {regime.roof_pct} % of its peak or more",
-			"stop here, or do less work: fewer bytes (fusion, smaller types), fewer operations, a better algorithm; scheduling and occupancy gain little",
+			[]rule.Advice{{Text: "stop here, or do less work: fewer bytes (fusion, smaller types), fewer operations, a better algorithm; scheduling and occupancy gain little"}},
 			func(k *regime.Kernel) bool { return k.AtRoof }),
 		verdictRule("bandwidth_bound", "Bandwidth-bound", "a memory level is the bound, and not at its roof",
-			"move fewer or better-shaped bytes: smaller types, fused kernels, 16 bytes per lane and whole lines, larger tile_k, reuse in L2 (XCD swizzle of the workgroups)",
+			[]rule.Advice{
+				{Text: "move fewer or better-shaped bytes: smaller types, fused kernels, 16 bytes per lane and whole lines"},
+				{When: rule.MatrixWork, Text: "reuse in L2 (XCD swizzle of the workgroups)"},
+				{When: rule.GEMM | rule.MatrixLoop, Text: "larger tiles: each byte is used more often"},
+			},
 			func(k *regime.Kernel) bool { return k.Regime == regime.Bandwidth && !k.AtRoof }),
 		verdictRule("compute_bound", "Compute-bound", "the matrix pipe, the VALU or instruction issue is the bound, and not at its roof",
-			"cut instructions that are not the work: address arithmetic, conversions, wait states; full-rate matrix shapes, packed forms; interleave the rest with the matrix instructions",
+			[]rule.Advice{
+				{Text: "cut instructions that are not the work: address arithmetic, conversions, wait states; packed forms"},
+				{When: rule.MatrixWork, Text: "full-rate matrix shapes; interleave the rest with the matrix instructions"},
+			},
 			func(k *regime.Kernel) bool { return k.Regime == regime.Compute && !k.AtRoof }),
 	}
 }
 
-func verdictRule(id, title, fires, fix string, when func(*regime.Kernel) bool) rule.Check[*subject] {
+func verdictRule(id, title, fires string, advice []rule.Advice, when func(*regime.Kernel) bool) rule.Check[*subject] {
 	return rule.Check[*subject]{
 		Rule: rule.Rule{
-			ID: id, Title: title, Kind: rule.Verdict, Severity: finding.Info, Fires: fires, Fix: fix, Source: guide + ", section 0; thresholds: parameters of regime",
+			ID: id, Title: title, Kind: rule.Verdict, Severity: finding.Info, Fires: fires, Advice: advice, Source: guide + ", section 0; thresholds: parameters of regime",
 		},
 		When: func(s *subject, _ rule.Values) []rule.Hit {
 			if !when(s.k) {

@@ -123,7 +123,7 @@ func ruleOutputs() []ruleOutput {
 			})
 			x := ruleOutput{
 				ID: r.ID, Title: r.Title, Kind: string(r.Kind), Severity: r.Severity.String(), Because: r.Because, Needs: r.Needs,
-				Fires: rule.Quote(r.Fires, defaultOf(r)), Means: r.Means, Fix: r.Fix, Source: r.Source,
+				Fires: rule.Quote(r.Fires, defaultOf(r)), Means: r.Means, Fix: r.Offer(), Source: r.Source,
 				Analyzer: an.Name, Params: append(paramOutputs(r.ID, r.Params), shared...),
 			}
 			if r.Kind == rule.Gate {

@@ -177,13 +177,22 @@ func (p *Pass) Report(fs ...finding.Finding) { p.out.Findings = append(p.out.Fin
 // Found makes the finding of a rule's hit by the scale of the run; place is
 // where it points beyond what the hit says. It does not report it.
 func (p *Pass) Found(r *rule.Rule, h rule.Hit, place finding.Place) finding.Finding {
-	return r.Finding(h, rule.Scale{High: p.Param(rule.HighPct), Medium: p.Param(rule.MediumPct)}, place)
+	return p.found(r, h, place, 0)
+}
+
+func (p *Pass) found(r *rule.Rule, h rule.Hit, place finding.Place, shape rule.Shape) finding.Finding {
+	return r.Finding(h, rule.Scale{High: p.Param(rule.HighPct), Medium: p.Param(rule.MediumPct)}, place, shape)
 }
 
 // Find runs checks on a subject and returns what they find, in the order of
-// the checks, without reporting it.
+// the checks, without reporting it. A subject that is rule.Shaped gets the
+// advice that fits it.
 func Find[S any](p *Pass, checks []rule.Check[S], subject S, place finding.Place) []finding.Finding {
 	var out []finding.Finding
+	var shape rule.Shape
+	if s, ok := any(subject).(rule.Shaped); ok {
+		shape = s.Shape()
+	}
 	for i := range checks {
 		c := &checks[i]
 		values := func(name string) float64 {
@@ -193,7 +202,7 @@ func Find[S any](p *Pass, checks []rule.Check[S], subject S, place finding.Place
 			return p.value(c.ID, c.Params, name)
 		}
 		for _, h := range c.When(subject, values) {
-			out = append(out, p.Found(&c.Rule, h, place))
+			out = append(out, p.found(&c.Rule, h, place, shape))
 		}
 	}
 	return out

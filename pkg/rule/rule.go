@@ -63,6 +63,8 @@ type Rule struct {
 	// own or "{owner.name}" of another's; Fix what to do; Source where the rule
 	// comes from.
 	Fires, Fix, Source string
+	// Advice is what to do beyond Fix where the kernel's shape allows it.
+	Advice []Advice
 	// Means says what a gate does to the results; "" for other rules.
 	Means  string
 	Params []Param
@@ -139,13 +141,19 @@ type Hit struct {
 	Minor bool
 	// Kind replaces the rule's where it differs from place to place.
 	Kind Kind
+	// Lacks are features of the kernel that the place has no part in: their
+	// advice is left out.
+	Lacks Shape
 }
 
-// Finding makes the finding of a hit. place fills what the hit's place leaves
-// open.
-func (r *Rule) Finding(h Hit, scale Scale, place finding.Place) finding.Finding {
+// Offer is all that the rule may advise, each with the shape that it takes.
+func (r *Rule) Offer() string { return Offer(r.Fix, r.Advice) }
+
+// Finding makes the finding of a hit on a kernel of some shape. place fills
+// what the hit's place leaves open.
+func (r *Rule) Finding(h Hit, scale Scale, place finding.Place, shape Shape) finding.Finding {
 	f := finding.Finding{
-		ID: r.ID, Severity: r.Severity, Gate: r.Kind == Gate, Text: h.Text, Evidence: h.Evidence, Fix: r.Fix,
+		ID: r.ID, Severity: r.Severity, Gate: r.Kind == Gate, Text: h.Text, Evidence: h.Evidence, Fix: Fit(r.Fix, r.Advice, shape&^h.Lacks),
 		Place: h.Place, Where: h.Where, Bound: h.Bound, Minor: h.Minor, Kind: string(r.Kind),
 	}
 	if h.Kind != "" {
