@@ -34,8 +34,9 @@
 //	-- What to do ------------------------------------------------------------------
 //	high: barrier (at most 42 % of the traced SIMDs' time): 42.0 % of wave cycles;
 //	  100 % of that at s_barrier. At line 48 (uneven.hip:9), in the loop of lines 7
-//	  to 51. Fix: fewer barriers per iteration (two LDS buffers need one), issue the
-//	  next phase's loads before the barrier, give all waves equal work.
+//	  to 51. Fix: fewer barriers per iteration (two LDS buffers need one), the next
+//	  phase's loads before the barrier; give all waves equal work: the last one to
+//	  come sets the time.
 //	info: 3 smaller findings left out (-v, --top 0).
 //	info: 9 rules could not run for lack of evidence: see what to capture next (-v
 //	  names them).

@@ -100,20 +100,21 @@ func Fit(always string, more []Advice, s Shape) string {
 	return strings.Join(parts, "; ")
 }
 
-// Offer lists a remedy and all advice, each with what it takes.
+// Offer lists a remedy and all advice: what always holds first, then the rest
+// with what it takes.
 func Offer(always string, more []Advice) string {
-	var parts []string
-	if always != "" {
-		parts = append(parts, always)
-	}
+	general, rest := []Advice{}, []string{}
 	for _, a := range more {
-		text := a.Text
-		if words := a.When.Words(); len(words) > 0 {
-			text = "with " + strings.Join(words, ", ") + ": " + text
+		if a.When == 0 {
+			general = append(general, a)
+			continue
 		}
-		parts = append(parts, text)
+		rest = append(rest, "with "+strings.Join(a.When.Words(), " and ")+": "+a.Text)
 	}
-	return strings.Join(parts, "; ")
+	if first := Fit(always, general, 0); first != "" {
+		rest = append([]string{first}, rest...)
+	}
+	return strings.Join(rest, "; ")
 }
 
 // Shaped is a subject of checks that knows its shape: it gets the advice that
