@@ -6,6 +6,7 @@ import (
 	"strconv"
 	"strings"
 
+	"github.com/rocanalyze/rocanalyze/pkg/finding"
 	"github.com/rocanalyze/rocanalyze/pkg/isa"
 )
 
@@ -125,7 +126,9 @@ func (w *hazardWalk) book(row int, p pendingResult, start int) {
 		DistanceCycles: start - p.issued, NeededCycles: p.ready - p.issued, Hits: r.Hits, StallCycles: r.StallCycles,
 	}
 	cost := b.split.Row(row, b.stalls.AllWaves).Stall
+	h.saves = []finding.Saving{{Row: row}}
 	for _, nop := range w.nops {
+		h.saves = append(h.saves, finding.Saving{Row: nop})
 		h.NopCycles += b.stalls.Rows[nop].StallCycles
 		cost += b.split.Row(nop, b.stalls.AllWaves).Stall
 	}

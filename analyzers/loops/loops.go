@@ -76,7 +76,10 @@ func run(p *analysis.Pass) (*Result, error) {
 				p: p, tt: tt, machine: p.Capture.Trace(tt), kernel: kn, k: k, listing: listing, insts: listing.Insts, flow: flow.Analyzer.Of(p, tt),
 				replay: replay.Analyzer.Of(p, tt), split: exposed.Analyzer.Of(p, tt), stalls: stalls.Analyzer.Of(p, tt),
 			}
-			x := b.build()
+			x, err := b.build()
+			if err != nil {
+				return nil, err
+			}
 			x.trace, x.kernel = tt, k
 			res.Kernels = append(res.Kernels, x)
 		}
@@ -84,7 +87,7 @@ func run(p *analysis.Pass) (*Result, error) {
 	return res, nil
 }
 
-func (b *builder) build() Kernel {
+func (b *builder) build() (Kernel, error) {
 	all := b.sum(b.rows())
 	k := Kernel{
 		Name: b.machine.Kernels[b.k].Names.Shown(), Symbol: b.kernel.Symbol, Path: b.tt.Path, Dispatch: b.tt.DispatchID, Arch: b.listing.Arch,
@@ -125,8 +128,10 @@ func (b *builder) build() Kernel {
 	s := &subject{builder: b, shape: shape.Analyzer.Of(b.p, b.tt).Kernels[b.k], k: &k, prefetches: b.prefetches(k.Loops, first), hazards: b.hazards()}
 	k.Hazards, k.Prefetches = top(b, s.hazards), top(b, s.prefetches)
 	k.Tile = b.tile(k.Loops)
-	k.Found = analysis.Check(b.p, checks(), s, finding.Place{Path: k.Path, Kernel: k.Name})
-	return k
+	k.Found = analysis.Find(b.p, checks(), s, finding.Place{Path: k.Path, Kernel: k.Name})
+	err := b.split.Bound(b.p, b.replay, b.stalls.AllWaves, k.Found)
+	b.p.Report(k.Found...)
+	return k, err
 }
 
 // waves counts the kernel's waves that the figures count.

@@ -298,6 +298,7 @@ type RowRange struct {
 // that keeps it from doing so. Distances are in cycles from the earliest issue
 // of the producer to that of the reader.
 type Hazard struct {
+	saves          []finding.Saving
 	Line           int      `json:"line"`
 	Text           string   `json:"instruction"`
 	ProducerLine   int      `json:"producer_line"`

@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"slices"
 
+	"github.com/rocanalyze/rocanalyze/analyzers/exposed"
 	"github.com/rocanalyze/rocanalyze/pkg/finding"
 	"github.com/rocanalyze/rocanalyze/pkg/isa"
 	"github.com/rocanalyze/rocanalyze/pkg/rule"
@@ -111,7 +112,7 @@ func (s *subject) bound(cost *float64, share float64) (*finding.Bound, bool) {
 	if cost == nil || t == nil || t.Exposed <= 0 || 100**cost/float64(t.Exposed) < share {
 		return nil, false
 	}
-	return &finding.Bound{Pct: 100 * *cost / float64(t.Total), Of: "the traced SIMDs' time"}, true
+	return &finding.Bound{Pct: 100 * *cost / float64(t.Total), Of: exposed.SIMDTimeName}, true
 }
 
 // late finds waits whose operations are issued too late: what is missing is what
@@ -127,7 +128,7 @@ func late(s *subject, values rule.Values) []rule.Hit {
 		h := rule.Hit{
 			Text: fmt.Sprintf("what %s waits for is issued %.0f cycles before it and takes %d (median of the executions that wait)",
 				p.Text, p.AheadCycles, *p.LatencyMedian),
-			Fix: fmt.Sprintf("issue it %d cycles earlier", *p.EarlierCycles), Bound: b,
+			Fix: fmt.Sprintf("issue it %d cycles earlier", *p.EarlierCycles), Bound: b, Saves: []finding.Saving{{Row: p.row}},
 			Evidence: []finding.Evidence{
 				{Metric: "distance", Value: p.AheadCycles, Unit: "cycles", Source: "wave files"},
 				{Metric: "latency, median", Value: float64(*p.LatencyMedian), Unit: "cycles", Source: "wave files"},
@@ -165,7 +166,7 @@ func early(s *subject, values rule.Values) []rule.Hit {
 			Text: fmt.Sprintf("%s reads the result of the matrix instruction at line %d after %d cycles, which takes %d",
 				x.Text, x.ProducerLine, x.DistanceCycles, x.NeededCycles),
 			Fix:   fmt.Sprintf("put %d cycles of independent instructions in between", x.NeededCycles-x.DistanceCycles),
-			Bound: b,
+			Bound: b, Saves: x.saves,
 			Evidence: []finding.Evidence{
 				{Metric: "distance", Value: float64(x.DistanceCycles), Unit: "cycles", Source: "code"},
 				{Metric: "exposed", Value: *x.ExposedCycles, Unit: "cycles", Source: "wave files"},

@@ -178,7 +178,7 @@ func narrowStores(s *subject, values rule.Values) []rule.Hit {
 		return nil
 	}
 	h := s.widthHit(first, percent(few, all), limit)
-	h.Bound = s.bound(c)
+	h.Bound, h.Saves = s.bound(c), c.saves
 	h.Text = fmt.Sprintf("%.0f %% of the executed stores have %g bytes or fewer per lane, and waiting for stores takes %.1f %% of wave cycles", percent(few, all), bytes, s.share(c))
 	return []rule.Hit{h}
 }

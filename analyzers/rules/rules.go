@@ -51,6 +51,9 @@ func run(p *analysis.Pass) (*Result, error) {
 		k.NotRun = s.notRun()
 		k.take(s.own(own))
 		k.take(s.measured())
+		if err := s.boundAll(k.Findings); err != nil {
+			return nil, err
+		}
 		k.refine(p.Param(paramMostOf))
 		finding.Sort(k.Findings)
 		k.Next = next(&k)

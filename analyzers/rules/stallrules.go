@@ -163,7 +163,7 @@ func (s *subject) waitsForWrites(row int) bool {
 // costHit is a hit with a cost as evidence and bound.
 func (s *subject) costHit(metric string, c cost, limit float64) rule.Hit {
 	return rule.Hit{
-		Bound: s.bound(c), Minor: s.share(c) < limit,
+		Bound: s.bound(c), Saves: c.saves, Minor: s.share(c) < limit,
 		Evidence: []finding.Evidence{{Metric: metric, Value: s.share(c), Unit: "% of wave cycles", Threshold: &limit, Source: "code.json, wave files"}},
 	}
 }

@@ -158,11 +158,13 @@ func (s *subject) place(row int) (finding.Place, string) { return s.flow.Place(s
 type cost struct {
 	cycles  int64
 	exposed float64
+	saves   []finding.Saving
 }
 
 func (c *cost) add(o cost) {
 	c.cycles += o.cycles
 	c.exposed += o.exposed
+	c.saves = append(c.saves, o.saves...)
 }
 
 // stallOf is the part of a row's stall that falls into some classes, the drain
@@ -171,27 +173,49 @@ func (s *subject) stallOf(row int, classes []stalls.Class) cost {
 	r := &s.stalls.Rows[row]
 	var c cost
 	x := s.split.Row(row, s.stalls.AllWaves)
+	var share float64
 	for _, p := range r.Parts {
 		if slices.Contains(classes, p.Class) {
 			c.cycles += p.Cycles
-			c.exposed += x.Stall * r.ExposedShare(p)
+			share += r.ExposedShare(p)
 		}
+	}
+	c.exposed = x.Stall * share
+	switch {
+	case c.cycles == 0:
+	case share > nearlyAll:
+		c.saves = append(c.saves, finding.Saving{Row: row})
+	default:
+		c.saves = append(c.saves, finding.Saving{Row: row, Cycles: c.cycles})
 	}
 	if slices.Contains(classes, stalls.StoreDrain) {
 		c.cycles += r.DrainCycles
 		c.exposed += x.Drain
+		c.saves = append(c.saves, finding.Saving{Row: row, Drain: true})
 	}
 	return c
 }
+
+// nearlyAll of a stall is all of it, but for rounding.
+const nearlyAll = 1 - 1e-9
 
 // share is a cost in percent of all wave cycles.
 func (s *subject) share(c cost) float64 { return 100 * float64(c.cycles) / float64(s.waveCycles) }
 
 // bound is the most that saving a cost could give: the exposed part of the
-// SIMDs' time where it is known, else its share of the wave cycles.
+// SIMDs' time where it is known, else its share of the wave cycles. The exposed
+// part of a finding is that of its share until all findings are bound together.
 func (s *subject) bound(c cost) *finding.Bound {
 	if s.split.Absent == "" && s.split.SIMD.Total > 0 {
-		return &finding.Bound{Pct: 100 * c.exposed / float64(s.split.SIMD.Total), Of: "the traced SIMDs' time"}
+		return &finding.Bound{Pct: 100 * c.exposed / float64(s.split.SIMD.Total), Of: exposed.SIMDTimeName}
 	}
 	return &finding.Bound{Pct: s.share(c), Of: "wave cycles"}
+}
+
+// boundAll sets the bounds of the findings that save stalls, in one look at them.
+func (s *subject) boundAll(found []finding.Finding) error {
+	if s.m == nil {
+		return nil
+	}
+	return s.split.Bound(s.p, s.replay, s.stalls.AllWaves, found)
 }

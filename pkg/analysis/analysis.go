@@ -181,7 +181,12 @@ func (p *Pass) Found(r *rule.Rule, h rule.Hit, place finding.Place) finding.Find
 }
 
 func (p *Pass) found(r *rule.Rule, h rule.Hit, place finding.Place, shape rule.Shape) finding.Finding {
-	return r.Finding(h, rule.Scale{High: p.Param(rule.HighPct), Medium: p.Param(rule.MediumPct)}, place, shape)
+	return r.Finding(h, p.Scale(), place, shape)
+}
+
+// Scale is what bounds are graded by.
+func (p *Pass) Scale() rule.Scale {
+	return rule.Scale{High: p.Param(rule.HighPct), Medium: p.Param(rule.MediumPct)}
 }
 
 // Find runs checks on a subject and returns what they find, in the order of

@@ -69,6 +69,16 @@ type Bound struct {
 	Of  string  `json:"of"`
 }
 
+// Saving is a stall, of a row of a thread trace's code, that a fix could save.
+type Saving struct {
+	Row int
+	// Drain is set for the drain of an s_endpgm instead.
+	Drain bool
+	// Cycles are the part of the waves' stall that the fix is about, where the
+	// rest of the same wait is for something else; 0 for all of it.
+	Cycles int64
+}
+
 // Finding is one thing worth telling.
 type Finding struct {
 	// ID is stable: scripts select on it.
@@ -86,6 +96,10 @@ type Finding struct {
 	// Fix says what to do about it.
 	Fix   string `json:"fix,omitempty"`
 	Bound *Bound `json:"bound,omitempty"`
+	// Saves are the stalls that the bound is of; empty where it is of something
+	// else. Graded is set where the severity follows the bound.
+	Saves  []Saving `json:"-"`
+	Graded bool     `json:"-"`
 	// Minor findings bound less than their rule's share.
 	Minor bool `json:"minor,omitempty"`
 	// Kind groups findings by what a verdict can make moot; see rule.Kind.

@@ -137,6 +137,8 @@ type Hit struct {
 	// Where names the place for people.
 	Where string
 	Bound *finding.Bound
+	// Saves are the stalls that the bound is of.
+	Saves []finding.Saving
 	// Minor hits bound less than the rule's share.
 	Minor bool
 	// Kind replaces the rule's where it differs from place to place.
@@ -155,6 +157,7 @@ func (r *Rule) Finding(h Hit, scale Scale, place finding.Place, shape Shape) fin
 	f := finding.Finding{
 		ID: r.ID, Severity: r.Severity, Gate: r.Kind == Gate, Text: h.Text, Evidence: h.Evidence, Fix: Fit(r.Fix, r.Advice, shape&^h.Lacks),
 		Place: h.Place, Where: h.Where, Bound: h.Bound, Minor: h.Minor, Kind: string(r.Kind),
+		Saves: h.Saves,
 	}
 	if h.Kind != "" {
 		f.Kind = string(h.Kind)
@@ -168,7 +171,8 @@ func (r *Rule) Finding(h Hit, scale Scale, place finding.Place, shape Shape) fin
 	if h.Fix != "" {
 		f.Fix = h.Fix
 	}
-	if h.Bound != nil && r.Because == "" {
+	f.Graded = h.Bound != nil && r.Because == "" && h.Severity == nil
+	if f.Graded {
 		f.Severity = scale.Of(h.Bound.Pct)
 	}
 	if h.Severity != nil {
