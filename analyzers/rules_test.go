@@ -146,6 +146,13 @@ func cases() map[string]pair {
 		"vmem_wait":        share(load, inst{wait, 0, 4}),
 		"vmem_to_lds_wait": share(inst{"buffer_load_dwordx4 v1, s[4:7], 0 offen lds", 0, 4}, inst{wait, 0, 4}),
 		"store_drain":      share(inst{"global_store_dwordx4 v0, v[4:7], s[2:3]", 0, 4}, inst{wait, 0, 4}),
+		"fence_wait":       share(inst{"buffer_wbl2 sc1", 0, 4}, inst{wait, 0, 4}),
+		"atomic_wait":      share(inst{"global_atomic_add v1, v0, v2, s[2:3] sc0", 0, 4}, inst{wait, 0, 4}),
+		"spin_wait": {
+			fires:  loop(10, inst{"global_load_dword v1, v0, s[0:1] sc0 sc1", 0, 4}, inst{wait, 100, 4}, inst{"v_cmp_ne_u32_e32 vcc, 1, v1", 0, 4}),
+			not:    loop(10, inst{"global_load_dword v1, v0, s[0:1]", 0, 4}, inst{wait, 100, 4}, inst{"v_cmp_ne_u32_e32 vcc, 1, v1", 0, 4}),
+			device: "gfx950",
+		},
 		"lds_wait":         share(inst{"ds_read_b128 v[0:3], v4", 0, 4}, inst{"s_waitcnt lgkmcnt(0)", 0, 4}),
 		"cross_lane_wait":  share(inst{"ds_bpermute_b32 v1, v2, v3", 0, 4}, inst{"s_waitcnt lgkmcnt(0)", 0, 4}),
 		"smem_wait":        share(inst{"s_load_dwordx2 s[4:5], s[0:1], 0x0", 0, 4}, inst{"s_waitcnt lgkmcnt(0)", 0, 4}),
@@ -162,7 +169,11 @@ func cases() map[string]pair {
 		},
 
 		// Loops.
-		"vmem_drain_in_loop": {fires: loop(10, load, inst{wait, 900, 4}), not: loop(10, load, load, inst{"s_waitcnt vmcnt(1)", 900, 4}), device: "gfx950"},
+		"vmem_drain_in_loop": { // behind the wait the older load is used, and the youngest
+			fires:  loop(10, load, inst{"global_load_dwordx4 v[8:11], v0, s[2:3]", 0, 4}, inst{wait, 900, 4}, inst{"v_add_f32_e32 v20, v4, v21", 0, 4}),
+			not:    loop(10, load, inst{"global_load_dwordx4 v[8:11], v0, s[2:3]", 0, 4}, inst{wait, 900, 4}, inst{"v_add_f32_e32 v20, v8, v21", 0, 4}),
+			device: "gfx950",
+		},
 		"no_double_buffer": kernel( // the matrix instruction is behind the wait, and between load and wait
 			waved(repeat(20, []int{0, 1, 2, 3}, []int{4}), load, inst{wait, 900, 4}, mfma, inst{branch(3), 0, 4}, endpgm),
 			waved(repeat(20, []int{0, 1, 2, 3}, []int{4}), load, mfma, inst{wait, 900, 4}, inst{branch(3), 0, 4}, endpgm)),
@@ -171,8 +182,8 @@ func cases() map[string]pair {
 			not:   made(of(listed([]int64{1, 1, 10, 10}, inst{"s_nop 0", 0, 4}, inst{"s_load_dwordx2 s[4:5], s[0:1], 0x0", 0, 4}, other, inst{"s_cbranch_scc1 65533", 0, 4}, endpgm))),
 		},
 		"late_prefetch": kernel( // 500 cycles late; the same beside a wait of 24 times that
-			waved(nil, load, inst{wait, 500, 4}, other, endpgm),
-			waved(nil, load, inst{wait, 500, 4}, inst{"s_barrier", 12000, 4}, endpgm)),
+			waved(nil, inst{"v_mov_b32_e32 v100, v101", 0, 600}, load, inst{wait, 500, 4}, other, endpgm),
+			waved(nil, inst{"v_mov_b32_e32 v100, v101", 0, 600}, load, inst{wait, 500, 4}, inst{"s_barrier", 12000, 4}, endpgm)),
 		"matrix_result_read_early": kernel( // read after 4 cycles, and after enough
 			waved(nil, mfma, inst{"v_add_f32_e32 v20, v0, v21", 24, 4}, endpgm),
 			waved(nil, mfma, other, other, other, other, other, other, other, inst{"v_add_f32_e32 v20, v0, v21", 24, 4}, endpgm)),

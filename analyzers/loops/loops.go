@@ -125,6 +125,7 @@ func (b *builder) build() (Kernel, error) {
 		k.Phases = b.phases(main, all)
 	}
 	k.Registers = b.registers()
+	k.needs = b.needs()
 	s := &subject{builder: b, shape: shape.Analyzer.Of(b.p, b.tt).Kernels[b.k], k: &k, prefetches: b.prefetches(k.Loops, first), hazards: b.hazards()}
 	k.Hazards, k.Prefetches = top(b, s.hazards), top(b, s.prefetches)
 	k.Tile = b.tile(k.Loops)

@@ -62,6 +62,7 @@ type Kernel struct {
 
 	trace  *trace.ThreadTrace
 	kernel int
+	needs  map[int]Need
 }
 
 // Kernel returns kernel k of a thread trace; nil when it was not selected.

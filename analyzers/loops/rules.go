@@ -5,6 +5,7 @@ import (
 	"slices"
 
 	"github.com/rocanalyze/rocanalyze/analyzers/exposed"
+	"github.com/rocanalyze/rocanalyze/analyzers/stalls"
 	"github.com/rocanalyze/rocanalyze/pkg/finding"
 	"github.com/rocanalyze/rocanalyze/pkg/isa"
 	"github.com/rocanalyze/rocanalyze/pkg/rule"
@@ -122,7 +123,7 @@ func late(s *subject, values rule.Values) []rule.Hit {
 	for i := range s.prefetches {
 		p := &s.prefetches[i]
 		b, ok := s.bound(p.ExposedCycles, values("share_pct"))
-		if !ok || p.EarlierCycles == nil {
+		if !ok || p.EarlierCycles == nil || !s.movable(p) {
 			continue
 		}
 		h := rule.Hit{
@@ -147,6 +148,41 @@ func late(s *subject, values rule.Values) []rule.Hit {
 		out = append(out, h)
 	}
 	return out
+}
+
+// prefetched are the stalls of operations that a wave can issue ahead of their
+// use. Fences, atomics and flags wait for others.
+var prefetched = []stalls.Class{
+	stalls.VMEMWait, stalls.VMEMToLDSWait, stalls.LDSWait, stalls.CrossLaneWait, stalls.SMEMWait, stalls.LGKMWait,
+}
+
+// movable reports whether what a wait waits for could be issued earlier: it is
+// data, not prefetched already, and in a loop or with time of the wave before
+// it. Scalar loads at the start of a kernel wait for nothing but its arguments.
+func (s *subject) movable(p *Prefetch) bool {
+	if !slices.Contains(prefetched, p.Class) || s.k.Need(p.row) == NeedsOlder {
+		return false
+	}
+	return p.LoopID != nil || s.timeBefore(p.row) >= *p.EarlierCycles
+}
+
+// timeBefore is the time that a wave spends before the oldest of what a wait
+// outside of loops waits for, in instructions that are executed once.
+func (s *subject) timeBefore(row int) int64 {
+	site := s.replay.Site(row, s.stalls.AllWaves)
+	if site == nil || len(site.Producers) == 0 {
+		return 0
+	}
+	n, sum := s.stalls.Rows[row].Hits, int64(0)
+	for at := s.kernel.First; at < site.Producers[0].Row; at++ {
+		if c := &s.stalls.Rows[at].Counts; c.Hits == n && s.flow.Innermost[at] < 0 {
+			sum += c.LatencyCycles + c.IdleCycles
+		}
+	}
+	if n == 0 {
+		return 0
+	}
+	return sum / n
 }
 
 // isMemoryCounter reports whether a wait is on vector memory.

@@ -66,7 +66,7 @@ func TestCodeRules(t *testing.T) {
 		{"spills", false, []row{{"scratch_load_dword v1, off, off offset:16", 0, 0, 0}, {"s_nop 0", 4, 16, 0}, end}},
 		{"scalar_load_in_loop", true, []row{{"s_load_dwordx2 s[4:5], s[0:1], 0x0", 40, 160, 0}, {"s_waitcnt lgkmcnt(0)", 40, 8000, 8000}, {"s_cbranch_scc1 65531", 40, 160, 0}, end}},
 		{"scalar_load_in_loop", false, []row{{"s_load_dwordx2 s[4:5], s[0:1], 0x0", 4, 16, 0}, {"s_nop 0", 40, 160, 0}, {"s_cbranch_scc1 65533", 40, 160, 0}, end}},
-		{"vmem_drain_in_loop", true, []row{{"global_load_dwordx4 v[4:7], v0, s[2:3]", 40, 160, 0}, {"s_waitcnt vmcnt(0)", 40, 8000, 8000}, {"s_cbranch_scc1 65531", 40, 160, 0}, end}},
+		{"vmem_drain_in_loop", true, []row{{"global_load_dwordx4 v[4:7], v0, s[2:3]", 40, 160, 0}, {"global_load_dwordx4 v[8:11], v0, s[2:3]", 40, 160, 0}, {"s_waitcnt vmcnt(0)", 40, 8000, 8000}, {"v_add_f32_e32 v20, v4, v21", 40, 160, 0}, {"s_cbranch_scc1 65527", 40, 160, 0}, end}},
 		{"vmem_drain_in_loop", false, []row{{"global_load_dwordx4 v[4:7], v0, s[2:3]", 40, 160, 0}, {"global_load_dwordx4 v[8:11], v0, s[2:3]", 40, 160, 0}, {"s_waitcnt vmcnt(1)", 40, 8000, 8000}, {"s_cbranch_scc1 65529", 40, 160, 0}, end}},
 		{"narrow_stores", true, []row{{"global_store_dword v0, v1, s[2:3]", 4, 16, 0}, {"s_endpgm", 4, 4000, 0}}},
 		{"narrow_stores", false, []row{{"global_store_dwordx4 v0, v[4:7], s[2:3]", 4, 16, 0}, {"s_endpgm", 4, 4000, 0}}},
@@ -82,16 +82,17 @@ func TestCodeRules(t *testing.T) {
 	}
 }
 
-// A wait of 8000 of 8336 cycles: bound 95.97 % of wave cycles, high.
+// A wait of 8000 of 8656 cycles: bound 92.42 % of wave cycles, high.
 func TestShareByHand(t *testing.T) {
 	k := adviseOn(t, traced(
-		row{"global_load_dwordx4 v[4:7], v0, s[2:3]", 40, 160, 0}, row{"s_waitcnt vmcnt(0)", 40, 8000, 8000},
-		row{"s_cbranch_scc1 65531", 40, 160, 0}, row{"s_endpgm", 4, 16, 0}))
+		row{"global_load_dwordx4 v[4:7], v0, s[2:3]", 40, 160, 0}, row{"global_load_dwordx4 v[8:11], v0, s[2:3]", 40, 160, 0},
+		row{"s_waitcnt vmcnt(0)", 40, 8000, 8000}, row{"v_add_f32_e32 v20, v4, v21", 40, 160, 0},
+		row{"s_cbranch_scc1 65527", 40, 160, 0}, row{"s_endpgm", 4, 16, 0}))
 	f := find(k, "vmem_drain_in_loop")
-	if f == nil || f.Bound == nil || f.Bound.Pct < 95.96 || f.Bound.Pct > 95.98 || f.Severity != finding.High || f.Bound.Of != "wave cycles" {
+	if f == nil || f.Bound == nil || f.Bound.Pct < 92.41 || f.Bound.Pct > 92.43 || f.Severity != finding.High || f.Bound.Of != "wave cycles" {
 		t.Fatalf("%+v", f)
 	}
-	if f.Place.LoopFirst == nil || *f.Place.LoopFirst != 1 || *f.Place.LoopLast != 3 || *f.Place.Line != 2 {
+	if f.Place.LoopFirst == nil || *f.Place.LoopFirst != 1 || *f.Place.LoopLast != 5 || *f.Place.Line != 3 {
 		t.Errorf("place %+v", f.Place)
 	}
 	if find(k, "vmem_wait") != nil {

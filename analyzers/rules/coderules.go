@@ -3,6 +3,7 @@ package rules
 import (
 	"fmt"
 
+	"github.com/rocanalyze/rocanalyze/analyzers/regime"
 	"github.com/rocanalyze/rocanalyze/analyzers/stalls"
 	"github.com/rocanalyze/rocanalyze/pkg/finding"
 	"github.com/rocanalyze/rocanalyze/pkg/isa"
@@ -21,10 +22,12 @@ func codeRules() []rule.Check[*subject] {
 		}, When: legacyShapes},
 		{Rule: rule.Rule{
 			ID: "narrow_loads", Title: "Narrow loads in a streaming kernel", Kind: rule.Memory, Severity: finding.Low, Needs: needsTrace,
-			Fires:  "a kernel without matrix work executes at least {share_pct} % of its loads with {bytes} bytes or fewer per lane",
-			Fix:    "load 16 bytes per lane (dwordx4): fewer instructions, whole 64 B and 128 B lines",
-			Source: guide + ", section 0 (bandwidth) and 11",
-			Params: append(sharePct(50, "share of the executed loads that are narrow"), rule.Param{Name: "bytes", Default: 4, Unit: "bytes per lane", Doc: "a load of this width or less is narrow"}),
+			Because: "low; medium where {nearly_all_pct} % or more are narrow and compute is not the bound, high where most have half of {bytes} bytes: what the loads then ask for is a fraction of what they could, and no wait shows it",
+			Fires:   "a streaming kernel, without matrix work or synchronisation, executes at least {share_pct} % of its loads with {bytes} bytes or fewer per lane",
+			Fix:     "load 16 bytes per lane (dwordx4): fewer instructions, whole 64 B and 128 B lines",
+			Source:  guide + ", section 0 (bandwidth) and 11",
+			Params: append(sharePct(50, "share of the executed loads that are narrow"), rule.Param{Name: "bytes", Default: 4, Unit: "bytes per lane", Doc: "a load of this width or less is narrow"},
+				rule.Param{Name: "nearly_all_pct", Default: 90, Unit: "%", Doc: "share of narrow loads from which it is the first thing to change"}),
 		}, When: narrowLoads},
 		{Rule: rule.Rule{
 			ID: "narrow_stores", Title: "Narrow stores that waves wait for", Kind: rule.Memory, Severity: finding.Low, Needs: needsTrace,
@@ -151,7 +154,7 @@ func (s *subject) widths(classes map[isa.Class]bool, narrow float64) (all, few i
 }
 
 func narrowLoads(s *subject, values rule.Values) []rule.Hit {
-	if s.m.HasMatrix {
+	if !s.shape.Has(rule.Streaming) {
 		return nil
 	}
 	limit, bytes := values("share_pct"), values("bytes")
@@ -161,6 +164,13 @@ func narrowLoads(s *subject, values rule.Values) []rule.Hit {
 	}
 	h := s.widthHit(first, percent(few, all), limit)
 	h.Text = fmt.Sprintf("%.0f %% of the executed loads have %g bytes or fewer per lane", percent(few, all), bytes)
+	if most := s.insts[first].BytesPerLane; percent(few, all) >= values("nearly_all_pct") && s.k.Regime != regime.Compute {
+		h.Text = fmt.Sprintf("%.0f %% of the executed loads have %g bytes or fewer per lane, most of them %d", percent(few, all), bytes, most)
+		h.Severity = new(finding.Medium)
+		if float64(most) <= bytes/2 {
+			h.Severity = new(finding.High)
+		}
+	}
 	return []rule.Hit{h}
 }
 

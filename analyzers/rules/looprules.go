@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"slices"
 
+	"github.com/rocanalyze/rocanalyze/analyzers/loops"
 	"github.com/rocanalyze/rocanalyze/analyzers/replay"
 	"github.com/rocanalyze/rocanalyze/analyzers/stalls"
 	"github.com/rocanalyze/rocanalyze/pkg/finding"
@@ -18,14 +19,17 @@ func loopRules() []rule.Check[*subject] {
 	return []rule.Check[*subject]{
 		{Rule: rule.Rule{
 			ID: "vmem_drain_in_loop", Title: "Full drain of loads inside a loop", Kind: rule.MemoryWaits, Severity: finding.Low, Needs: needsTrace,
-			Fires:  "waits for all loads (vmcnt(0), loadcnt 0) inside a loop take at least {share_pct} % of wave cycles",
+			Fires:  "waits for all loads (vmcnt(0), loadcnt 0) inside a loop take at least {share_pct} % of wave cycles, and what is used behind them is not the youngest of these loads",
 			Fix:    "wait for the loads that are needed, vmcnt(N), and leave those of the next iteration in flight",
 			Source: guide + ", sections 0 and 9; " + gemm + ", section 8.4",
 			Params: sharePct(5, "share of wave cycles from which it is worth a finding"),
+			Advice: []rule.Advice{
+				{When: rule.Copies, Text: "where LDS is read behind the wait the other buffer is being read: alias information (alias scopes) lets the compiler keep vmcnt(N) instead of draining before each read of LDS"},
+			},
 		}, When: stallCheck("vmem_drain_in_loop", loadWaits, (*subject).drains)},
 		{Rule: rule.Rule{
 			ID: "no_double_buffer", Title: "Loads that no matrix work overlaps", Kind: rule.MemoryWaits, Severity: finding.Low, Needs: needsTrace,
-			Fires: "inside a loop with matrix work, waits for loads that were issued in the same iteration and that no matrix instruction stands behind take at least {share_pct} % of wave cycles",
+			Fires: "inside a loop with matrix work, waits for loads that were issued in the same iteration, are used right behind the wait, and that no matrix instruction stands behind take at least {share_pct} % of wave cycles",
 			Advice: []rule.Advice{
 				{Text: "double-buffer: load what the next iteration needs before computing this one; not where a second buffer would spill"},
 				{When: rule.GEMM | rule.LDSWrites, Text: "lds_stage=2 does that in LDS"},
@@ -42,14 +46,23 @@ func loopRules() []rule.Check[*subject] {
 	}
 }
 
-// drains reports whether a row waits, inside a loop, for all loads.
+// drains reports whether a row waits, inside a loop, for all loads, and need
+// not wait for the youngest.
 func (s *subject) drains(row int) bool {
-	if s.loop(row) < 0 {
+	if n := s.need(row); s.loop(row) < 0 || n != loops.NeedsBatch && n != loops.NeedsOlder {
 		return false
 	}
 	return slices.ContainsFunc(s.insts[row].Waits, func(w isa.Wait) bool {
 		return w.Count == 0 && (w.Counter == isa.Vmcnt || w.Counter == isa.Loadcnt)
 	})
+}
+
+// need says what a wait on loads is for.
+func (s *subject) need(row int) loops.Need {
+	if k := loops.Analyzer.Of(s.p).Kernel(s.tt, s.m.Kernel); k != nil {
+		return k.Need(row)
+	}
+	return loops.NeedUnknown
 }
 
 // sameIteration reports whether a row waits, inside a loop with matrix work,
@@ -58,7 +71,7 @@ func (s *subject) drains(row int) bool {
 func (s *subject) sameIteration(row int) bool {
 	l := s.loop(row)
 	site := s.replay.Site(row, s.stalls.AllWaves)
-	if l < 0 || site == nil || !s.hasMatrix(l) {
+	if n := s.need(row); l < 0 || site == nil || !s.hasMatrix(l) || n == loops.NeedsOlder || n == loops.NeedUnknown {
 		return false
 	}
 	var same, other int64

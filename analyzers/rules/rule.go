@@ -13,9 +13,10 @@ import (
 
 // The documents that rules come from.
 const (
-	guide  = "FlyDSL kernel tuning guide"
-	gemm   = "FlyDSL GEMM optimization guide"
-	srcISA = "AMD Instinct MI300 and CDNA4 ISA reference guides"
+	guide     = "FlyDSL kernel tuning guide"
+	gemm      = "FlyDSL GEMM optimization guide"
+	srcMemory = "LLVM AMDGPUUsage, memory model"
+	srcISA    = "AMD Instinct MI300 and CDNA4 ISA reference guides"
 )
 
 // checks are the rules that are no measure's own, in a fixed order.

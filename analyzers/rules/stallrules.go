@@ -76,6 +76,26 @@ func stallRules() []rule.Check[*subject] {
 			"lgkmcnt waits whose producer the code does not tell take at least {share_pct} % of wave cycles",
 			[]rule.Advice{{Text: "capture with wave files: they tell LDS from scalar loads, and the remedies differ"}},
 			guide+", section 9", rule.Waits, stalls.LGKMWait),
+		stallRule("fence_wait", "Waiting for fences",
+			"waits behind write-backs and invalidations of caches, and these themselves, take at least {share_pct} % of wave cycles",
+			[]rule.Advice{
+				{Text: "fewer fences: one per workgroup, not one per wave or element; none beside an atomic that orders already (acquire or release of its own)"},
+				{Text: "narrower fences: workgroup scope where only the workgroup reads what was written, device scope instead of system scope"},
+			},
+			srcMemory, rule.Waits, stalls.FenceWait, stalls.CacheControl),
+		stallRule("atomic_wait", "Waiting for atomics that return",
+			"waits behind atomics that return the old value take at least {share_pct} % of wave cycles",
+			[]rule.Advice{
+				{Text: "fewer atomics on one address: combine in the wave and the workgroup first, then one atomic for each workgroup"},
+				{Text: "where the old value is not needed use the form that does not return it; what loops on compare-and-swap is often an addition, minimum or maximum that the hardware has"},
+			},
+			srcMemory, rule.Waits, stalls.AtomicWait),
+		stallRule("spin_wait", "Waiting in a polling loop",
+			"reading a flag again and again takes at least {share_pct} % of wave cycles",
+			[]rule.Advice{
+				{Text: "the loads are not the problem: look at who sets the flag, another workgroup, GPU or the host, and why so late; one wave of a workgroup is enough to poll"},
+			},
+			srcMemory, rule.Waits, stalls.PollWait),
 		stallRule("barrier", "Waiting at barriers",
 			"barriers take at least {share_pct} % of wave cycles",
 			[]rule.Advice{
