@@ -4,6 +4,7 @@
 package analyzers
 
 import (
+	"github.com/rocanalyze/rocanalyze/analyzers/balance"
 	"github.com/rocanalyze/rocanalyze/analyzers/code"
 	"github.com/rocanalyze/rocanalyze/analyzers/counters"
 	"github.com/rocanalyze/rocanalyze/analyzers/exposed"
@@ -28,6 +29,7 @@ import (
 // All returns every analyzer, sorted by name.
 func All() []*analysis.Analyzer {
 	return []*analysis.Analyzer{
+		balance.Analyzer.Analyzer,
 		code.Analyzer.Analyzer,
 		counters.Analyzer.Analyzer,
 		exposed.Analyzer.Analyzer,

@@ -132,6 +132,33 @@ func launched(vgprs, lds, size, groups int64) func(*trace.ThreadTrace) {
 	}
 }
 
+// occupied is a compute unit that holds waves for some cycles, and each of its
+// SIMDs one for that long.
+func occupied(cycles int64, simds ...int64) trace.CUWaves {
+	cu := trace.CUWaves{Last: cycles, ResidentCycles: cycles}
+	for i, n := range simds {
+		cu.Starts++
+		cu.WaveCycles += n
+		cu.Lifetimes = append(cu.Lifetimes, n)
+		cu.SIMDs = append(cu.SIMDs, trace.SIMDWaves{SIMD: i, Starts: 1, ResidentCycles: n, WaveCycles: n})
+	}
+	return cu
+}
+
+// loaded is a trace of one engine with some compute units.
+func loaded(cus ...trace.CUWaves) func(*testing.T) *trace.Trace {
+	return made(of(good(), func(tt *trace.ThreadTrace) {
+		e := trace.EngineOccupancy{CUs: cus}
+		for i := range cus {
+			cus[i].CU = i
+			e.Starts += cus[i].Starts
+		}
+		e.Ends = e.Starts
+		tt.Occupancy = &trace.Occupancy{Engines: []trace.EngineOccupancy{e}}
+		tt.Agents = []trace.Agent{mi300x()}
+	}))
+}
+
 // table is a kernel trace of launches on one GPU.
 func table(a trace.Agent, launches ...trace.Launch) *trace.Trace {
 	t := &trace.LaunchTable{Path: "x_kernel_trace.csv", Kind: "kernel_trace", Rows: int64(len(launches)), Agents: []trace.Agent{a}}

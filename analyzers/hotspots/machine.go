@@ -110,7 +110,7 @@ func occupancyOf(tt *trace.ThreadTrace, m *capture.Machine) *Occupancy {
 		mean := float64(wave) / float64(simd)
 		out.MeanWavesPerSIMD = &mean
 	}
-	out.CUsTotal = tracedCUs(m, len(o.Engines))
+	out.CUsTotal = m.EngineCUs(len(o.Engines))
 	if out.CUsTotal != nil {
 		pct := 100 * float64(out.CUsHeld) / *out.CUsTotal
 		if out.CUsHeld <= int(math.Ceil(*out.CUsTotal)) {
@@ -119,24 +119,6 @@ func occupancyOf(tt *trace.ThreadTrace, m *capture.Machine) *Occupancy {
 		out.FillPct = &pct
 	}
 	return out
-}
-
-// tracedCUs is the mean number of compute units of n engines: the device's,
-// over its engines (304 CUs on 32 engines are 9.5: some have 10, some 9). It
-// is nil when the agents that it can be do not say it, or disagree.
-func tracedCUs(m *capture.Machine, n int) *float64 {
-	var total *float64
-	for _, a := range m.Agents {
-		if a.CUs == nil || a.Engines == nil || *a.CUs <= 0 || *a.Engines <= 0 || n == 0 {
-			continue
-		}
-		cus := float64(*a.CUs) * float64(n) / float64(*a.Engines)
-		if total != nil && *total != cus {
-			return nil
-		}
-		total = &cus
-	}
-	return total
 }
 
 // utilisation of the traced SIMDs by this kernel's trace. Issue cycles are

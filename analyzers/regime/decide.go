@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"slices"
 
+	"github.com/rocanalyze/rocanalyze/analyzers/balance"
 	"github.com/rocanalyze/rocanalyze/analyzers/trust"
 	"github.com/rocanalyze/rocanalyze/pkg/gpu"
 )
@@ -12,7 +13,7 @@ import (
 // limits are the thresholds in use, in percent and points.
 type limits struct {
 	compute, likely, bandwidth, streaming, waiting, roof, mixed, notMemory, tail float64
-	filled, smallTail, disagree, memoryWait                                      float64
+	filled, smallTail, disagree, memoryWait, imbalance                           float64
 }
 
 func limitsOf(param func(name string) float64) limits {
@@ -20,7 +21,7 @@ func limitsOf(param func(name string) float64) limits {
 		compute: param(paramCompute), likely: param(paramLikely), bandwidth: param(paramBandwidth), streaming: param(paramStreaming),
 		waiting: param(paramWaiting), roof: param(paramRoof), mixed: param(paramMixed),
 		notMemory: param(paramNotMemory), tail: param(paramTail),
-		filled: param(paramFilled), smallTail: param(paramSmallTail), disagree: param(paramDisagree), memoryWait: param(paramMemory),
+		filled: param(paramFilled), smallTail: param(paramSmallTail), disagree: param(paramDisagree), memoryWait: param(paramMemory), imbalance: param(paramImbalance),
 	}
 }
 
@@ -33,6 +34,8 @@ type facts struct {
 	waits       []Wait
 	launch      *gpu.LaunchShape
 	fill        float64
+	// balance is nil when unknown.
+	balance *balance.Balance
 	// gate says why nothing can be decided, and what is missing; "" for no
 	// gate.
 	gate    string
@@ -121,7 +124,9 @@ func (l limits) bound(busy []Level) outcome {
 }
 
 // notFilled decides for kernels that leave most of the machine without work:
-// fewer workgroups than units, or a last round that leaves many places empty.
+// fewer workgroups than units, a last round that leaves many places empty, or
+// units whose work differs. What the units did tells more than the launch: a
+// tail that the shape suggests is none where they all were busy to the end.
 func (l limits) notFilled(f facts) (outcome, bool) {
 	s := f.launch
 	switch {
@@ -131,10 +136,22 @@ func (l limits) notFilled(f facts) (outcome, bool) {
 	case s == nil && 100*f.fill < l.filled:
 		return outcome{regime: Latency, subtype: UnderFilled, why: fmt.Sprintf(
 			"%.0f %% of the CUs of the traced engines ever held a wave", 100*f.fill)}, true
-	case s != nil && s.Rounds > 1 && s.LastRoundPct < l.filled && idleInTail(s) >= l.tail:
+	case s != nil && s.Rounds > 1 && s.LastRoundPct < l.filled && idleInTail(s) >= l.tail && !l.evenly(f.balance):
 		return outcome{regime: Latency, subtype: Tail, why: tailText(s)}, true
+	case f.balance != nil && f.balance.LossPct >= l.imbalance:
+		return outcome{regime: Latency, subtype: Imbalance, why: imbalanceText(f.balance)}, true
 	}
 	return outcome{}, false
+}
+
+// evenly reports whether the units are known to have been busy alike. A single
+// engine may by chance be one of those that the last round went to.
+func (l limits) evenly(b *balance.Balance) bool {
+	return b != nil && b.Engines > 1 && b.LossPct < l.tail
+}
+
+func imbalanceText(b *balance.Balance) string {
+	return fmt.Sprintf("the compute units of the traced engines had unequal work, %s: even loads would save at most %.0f %%", b.FinishText(), b.LossPct)
 }
 
 func tailText(s *gpu.LaunchShape) string {
@@ -202,7 +219,7 @@ func (d *decider) decide() {
 		k.source("counters", i, d.judge(c))
 		k.Contradictions = append(k.Contradictions, d.disagreements(f, c)...)
 		if f.gate != "" && len(c.levels) > 0 {
-			c.launch, c.fill = f.launch, f.fill
+			c.launch, c.fill, c.balance = f.launch, f.fill, f.balance
 			f = c
 			continue
 		}
@@ -259,7 +276,7 @@ var ranked = [...]trust.Confidence{trust.None, trust.Low, trust.Medium, trust.Hi
 
 // factsOf are the facts of one thread trace.
 func (d *decider) factsOf(m *TraceMeasure) facts {
-	f := facts{levels: m.levels(), waits: waitsOf(m.Hot), launch: m.launch(), fill: m.Fill}
+	f := facts{levels: m.levels(), waits: waitsOf(m.Hot), launch: m.launch(), fill: m.Fill, balance: m.Balance}
 	if m.Hot.Waiting != nil {
 		f.waiting, f.waitingFrom = &m.Hot.Waiting.Pct, "code.json: stall, and the drain at s_endpgm"
 	}

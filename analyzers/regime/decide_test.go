@@ -5,6 +5,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/rocanalyze/rocanalyze/analyzers/balance"
 	"github.com/rocanalyze/rocanalyze/pkg/analysis"
 	"github.com/rocanalyze/rocanalyze/pkg/capture"
 	"github.com/rocanalyze/rocanalyze/pkg/gpu"
@@ -63,6 +64,11 @@ func TestJudge(t *testing.T) {
 		{"a full machine is not under-filled", facts{levels: []Level{matrix(75), hbm(1)}, launch: &gpu.LaunchShape{Workgroups: 84, Units: 256, Unit: "CU", UnderFilled: true}}, Compute, "matrix", false, false},
 		{"unknown launch, a third of the CUs", facts{levels: []Level{issue(6), asked(15)}, fill: 0.34}, Latency, UnderFilled, false, false},
 		{"tail", facts{levels: []Level{issue(6), asked(15)}, waiting: new(90.0), waits: vmem, launch: busyTail}, Latency, Tail, false, false},
+		{"a tail that the units do not show", facts{levels: []Level{issue(6), hbm(15)}, waiting: new(90.0), waits: vmem, launch: busyTail, balance: &balance.Balance{Engines: 2, LossPct: 19}}, Latency, "vmem", false, false},
+		{"a tail that one engine does not show", facts{levels: []Level{issue(6), hbm(15)}, waiting: new(90.0), waits: vmem, launch: busyTail, balance: &balance.Balance{Engines: 1, LossPct: 19}}, Latency, Tail, false, false},
+		{"unequal work", facts{levels: []Level{issue(6), hbm(15)}, waiting: new(90.0), waits: vmem, balance: &balance.Balance{Engines: 2, LossPct: 25}}, Latency, Imbalance, false, false},
+		{"nearly equal work", facts{levels: []Level{issue(6), hbm(15)}, waiting: new(90.0), waits: vmem, balance: &balance.Balance{Engines: 2, LossPct: 24}}, Latency, "vmem", false, false},
+		{"unequal work of a busy pipe", facts{levels: []Level{matrix(75), hbm(1)}, balance: &balance.Balance{Engines: 2, LossPct: 50}}, Compute, "matrix", false, false},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			if c.facts.fill == 0 {

@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"slices"
 
+	"github.com/rocanalyze/rocanalyze/analyzers/balance"
 	"github.com/rocanalyze/rocanalyze/analyzers/code"
 	"github.com/rocanalyze/rocanalyze/analyzers/hotspots"
 	"github.com/rocanalyze/rocanalyze/analyzers/occupancy"
@@ -78,6 +79,7 @@ func (j *joiner) threadTraces() {
 			m.clock()
 			m.bytes(tt, code.Analyzer.Of(j.p, tt), replay.Analyzer.Of(j.p, tt))
 			m.fill()
+			m.Balance = balance.Analyzer.Of(j.p, tt)
 			m.HasMatrix = h.Coverage.MFMAExecuted > 0
 			j.addTrace(m)
 		}

@@ -5,6 +5,7 @@ package regime
 import (
 	_ "embed"
 
+	"github.com/rocanalyze/rocanalyze/analyzers/balance"
 	"github.com/rocanalyze/rocanalyze/analyzers/code"
 	"github.com/rocanalyze/rocanalyze/analyzers/counters"
 	"github.com/rocanalyze/rocanalyze/analyzers/hotspots"
@@ -30,6 +31,7 @@ const (
 	paramMixed     = "mixed_points"
 	paramNotMemory = "not_memory_pct"
 	paramTail      = "tail_loss_pct"
+	paramImbalance = "imbalance_pct"
 	paramFilled    = "filled_pct"
 	paramSmallTail = "small_tail_pct"
 	paramDisagree  = "disagree_points"
@@ -43,7 +45,7 @@ var Analyzer = analysis.New(analysis.Analyzer{
 	Doc:  doc,
 	Requires: []analysis.Required{
 		code.Analyzer, replay.Analyzer, trust.Analyzer, hotspots.Analyzer, occupancy.Analyzer,
-		counters.Analyzer, l2.Analyzer, kernels.Analyzer,
+		counters.Analyzer, l2.Analyzer, kernels.Analyzer, balance.Analyzer,
 	},
 	Params: []analysis.Param{
 		{Name: paramCompute, Default: 70, Unit: "%", Doc: "matrix or VALU utilisation, or issue utilisation, from which a kernel is compute-bound (FlyDSL kernel tuning guide, section 0)"},
@@ -55,6 +57,7 @@ var Analyzer = analysis.New(analysis.Analyzer{
 		{Name: paramMixed, Default: 10, Unit: "points", Doc: "two resources closer than this bound the kernel together (Nsight Compute SpeedOfLight: balanced)"},
 		{Name: paramNotMemory, Default: 30, Unit: "%", Doc: "requested bytes below this share of HBM's peak prove that HBM is not the bound, caches or not"},
 		{Name: paramTail, Default: 20, Unit: "%", Doc: "a last round of workgroups in which CUs stay idle for at least this share of the whole time is the bound of a kernel that nothing else bounds"},
+		{Name: paramImbalance, Default: 25, Unit: "%", Doc: "share of the time of all waves that even loads of the compute units would save, from which imbalance is the bound of a kernel that nothing else bounds: from there on its finding is high"},
 		{Name: paramFilled, Default: 80, Unit: "%", Doc: "share of the CUs that a launch, and of the places that its last round, has to fill to count as filled"},
 		{Name: paramSmallTail, Default: 5, Unit: "%", Doc: "loss of workgroup places from which a tail is worth a word beside another bound"},
 		{Name: paramDisagree, Default: 20, Unit: "points", Doc: "how far a trace's sample of waves may be from what counters measured over whole dispatches"},

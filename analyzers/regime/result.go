@@ -1,6 +1,7 @@
 package regime
 
 import (
+	"github.com/rocanalyze/rocanalyze/analyzers/balance"
 	"github.com/rocanalyze/rocanalyze/analyzers/hotspots"
 	"github.com/rocanalyze/rocanalyze/analyzers/occupancy"
 	"github.com/rocanalyze/rocanalyze/analyzers/trust"
@@ -32,6 +33,8 @@ const (
 const (
 	UnderFilled = "under_filled"
 	Tail        = "tail"
+	// Imbalance: the compute units of the traced engines had unequal work.
+	Imbalance = "imbalance"
 )
 
 // Basis says how a utilisation is known.
@@ -64,7 +67,7 @@ type Kernel struct {
 	// Subtype is the resource of compute ("matrix", "valu", "issue") and
 	// bandwidth ("hbm", "l2", "lds", ...), both of mixed, the dominant wait of
 	// latency ("vmem", "lds", "smem", "barrier", "dependency", "issue", ...)
-	// or "under_filled" and "tail", and what is missing of inconclusive.
+	// or "under_filled", "tail" and "imbalance", and what is missing of inconclusive.
 	Subtype string `json:"subtype,omitempty"`
 	// Likely is set between the threshold of "likely" and that of the fact, and
 	// for bounds that a trace can only suggest.
@@ -165,6 +168,8 @@ type TraceMeasure struct {
 	Hot      *hotspots.Kernel
 	// Occupancy is nil where it could not be computed.
 	Occupancy *occupancy.Kernel
+	// Balance is how evenly the compute units were loaded, nil when unknown.
+	Balance *balance.Balance
 	// Device is the GPU; DeviceSource says how it is known, Assumed that it
 	// was not said but follows from the architecture.
 	Device       *gpu.Device

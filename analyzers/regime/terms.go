@@ -37,6 +37,11 @@ func Terms() []rule.Term {
 			Fix:  "workgroups that make whole rounds, persistent kernels",
 		},
 		{
+			Name: Imbalance, Kind: "subtype of latency", Source: "occupancy.json: every wave of the traced engines",
+			Text: "The compute units had unequal work: even loads would save {imbalance_pct} % of the time of all waves or more.",
+			Fix:  "longest workgroups first, work queues, split workgroups",
+		},
+		{
 			Name: string(Mixed), Kind: "regime", Source: src,
 			Text: "Two resources are within {mixed_points} points of each other: easing one alone gains little.",
 		},

@@ -5,6 +5,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/rocanalyze/rocanalyze/analyzers/balance"
 	"github.com/rocanalyze/rocanalyze/pkg/finding"
 )
 
@@ -22,6 +23,8 @@ func (d *decider) sentence(f facts, o outcome) string {
 	switch {
 	case o.regime == Inconclusive:
 		return s + ": " + o.why
+	case o.subtype == Imbalance:
+		return s + " (imbalance): " + o.why + "; " + d.busiest(f) + waitText(f)
 	case o.subtype == UnderFilled, o.subtype == Tail:
 		s = "under-filled"
 		if o.subtype == Tail {
@@ -104,6 +107,9 @@ func (d *decider) evidence(f facts, m *TraceMeasure) []finding.Evidence {
 	if m.FillSource != "" {
 		out = append(out, finding.Evidence{Metric: "cus_in_use", Value: 100 * m.Fill, Unit: "%", Threshold: new(d.filled), Source: m.FillSource})
 	}
+	if b := m.Balance; b != nil {
+		out = append(out, loadEvidence(b, d.imbalance)...)
+	}
 	if m.BytesPerClockCU != nil {
 		e := finding.Evidence{Metric: "requested_bytes_per_clock_per_cu", Value: *m.BytesPerClockCU, Unit: "B/clk/CU", Source: "code.json, wave files"}
 		if m.HBMShare != nil {
@@ -117,6 +123,17 @@ func (d *decider) evidence(f facts, m *TraceMeasure) []finding.Evidence {
 		out = append(out, finding.Evidence{Metric: "traced_window", Value: *w, Unit: "% of the dispatch", Source: "wave files, realtime.json, " + m.Hot.Launch.Source})
 	}
 	return out
+}
+
+// loadEvidence is what the units' time with waves says.
+func loadEvidence(b *balance.Balance, imbalance float64) []finding.Evidence {
+	share := finding.Evidence{Metric: "used_cu_time_with_a_wave", Value: b.UsedResidentPct, Unit: "% of the time of the used CUs", Source: "occupancy.json"}
+	if b.ResidentPct != nil {
+		share = finding.Evidence{Metric: "cu_time_with_a_wave", Value: *b.ResidentPct, Unit: "% of the time of the traced engines' CUs", Source: "occupancy.json, agent table"}
+	}
+	return []finding.Evidence{share, {
+		Metric: "imbalance_loss", Value: b.LossPct, Unit: "% of the span of all waves", Threshold: &imbalance, Source: "occupancy.json",
+	}}
 }
 
 // also names what limits the kernel beside its bound.

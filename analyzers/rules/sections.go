@@ -195,7 +195,7 @@ func numbers(i int, k *Kernel, v View) report.Section {
 		kv.Items = append(kv.Items, report.KV{Key: l.Resource, Value: levelValue(l), Note: basis(l.How, l.Source, v)})
 	}
 	for _, e := range k.Evidence {
-		if value := evidenceValue(e); value != "" {
+		if value := evidenceValue(e); value != "" && (v.Verbose || mainEvidence(k, e)) {
 			kv.Items = append(kv.Items, report.KV{Key: strings.ReplaceAll(e.Metric, "_", " "), Value: value, Note: basis("", e.Source, v)})
 		}
 	}
@@ -227,6 +227,18 @@ func mainLevel(k *Kernel, l regime.Level) bool {
 	return true
 }
 
+// mainEvidence leaves out figures that another one says better: which units held
+// a wave at all, where it is known for how long.
+func mainEvidence(k *Kernel, e finding.Evidence) bool {
+	switch e.Metric {
+	case "imbalance_loss":
+		return false // its finding says it
+	case "cus_in_use":
+		return !slices.ContainsFunc(k.Evidence, func(o finding.Evidence) bool { return o.Metric == "cu_time_with_a_wave" })
+	}
+	return true
+}
+
 func levelValue(l regime.Level) string {
 	s := fmt.Sprintf("%.1f %% of peak", l.Pct)
 	if l.Basis == regime.UpperBound {
@@ -245,6 +257,8 @@ func evidenceValue(e finding.Evidence) string {
 		return fmt.Sprintf("%.1f %% of wave cycles (from %.0f %% on they bound an idle machine)", e.Value, *e.Threshold)
 	case "cus_in_use":
 		return fmt.Sprintf("%.0f %%", e.Value)
+	case "cu_time_with_a_wave", "used_cu_time_with_a_wave", "imbalance_loss":
+		return fmt.Sprintf("%.0f %s", e.Value, e.Unit)
 	case "traced_window":
 		return fmt.Sprintf("%.0f %% of the dispatch", e.Value)
 	}

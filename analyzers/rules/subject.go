@@ -115,6 +115,9 @@ func (s *subject) measured() []finding.Finding {
 		if k := loops.Analyzer.Of(s.p).Kernel(s.tt, s.m.Kernel); k != nil {
 			out = append(out, k.Found...)
 		}
+		if s.m.Balance != nil {
+			out = append(out, s.m.Balance.Found...)
+		}
 	}
 	told := map[string]bool{}
 	for _, m := range s.k.Counted {

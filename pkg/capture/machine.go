@@ -116,6 +116,25 @@ func (m *Machine) Number(fact string) (Fact, bool) {
 	return m.Facts[i], true
 }
 
+// EngineCUs is the mean number of compute units of n shader engines: the
+// device's, over its engines (304 CUs on 32 engines are 9.5: some have 10, some
+// 9). It is nil when the agents that it can be do not say it, or disagree.
+func (m *Machine) EngineCUs(n int) *float64 {
+	var total *float64
+	for i := range m.Agents {
+		a := &m.Agents[i]
+		if a.CUs == nil || a.Engines == nil || *a.CUs <= 0 || *a.Engines <= 0 || n == 0 {
+			continue
+		}
+		cus := float64(*a.CUs) * float64(n) / float64(*a.Engines)
+		if total != nil && *total != cus {
+			return nil
+		}
+		total = &cus
+	}
+	return total
+}
+
 // DeviceName is the product's name, "" where none is known or it is assumed.
 func (m *Machine) DeviceName() string {
 	if m.Device == nil || m.Assumed || m.Device.Name == m.Device.Arch || m.Device.Name == string(m.Arch.Target) {

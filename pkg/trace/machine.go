@@ -107,6 +107,32 @@ func (c *Clocks) GfxHz(e EngineClock) (hz float64, ok bool) {
 	return float64(b.Gfx-a.Gfx) / float64(b.Real-a.Real) * float64(c.RealHz), true
 }
 
+// CyclesPerTick is the mean over the engines of shader-clock cycles per
+// real-time tick.
+func (c *Clocks) CyclesPerTick() (ratio float64, ok bool) {
+	if c == nil {
+		return 0, false
+	}
+	n := 0
+	for _, e := range c.Engines {
+		if hz, known := c.GfxHz(e); known {
+			ratio += hz / float64(c.RealHz)
+			n++
+		}
+	}
+	return ratio / float64(max(n, 1)), n > 0
+}
+
+// Origin is an engine's first point.
+func (c *Clocks) Origin(se int) (p ClockPoint, ok bool) {
+	for _, e := range c.Engines {
+		if e.SE == se && len(e.Points) > 0 {
+			return e.Points[0], true
+		}
+	}
+	return p, false
+}
+
 // EngineCounters are counter samples of one shader engine, summed over the
 // trace (se*_perfcounter.json: every sample is the increment since the last).
 type EngineCounters struct {
