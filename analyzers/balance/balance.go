@@ -7,13 +7,12 @@ import (
 	"math"
 	"slices"
 
-	"github.com/rocanalyze/rocanalyze/analyzers/code"
 	"github.com/rocanalyze/rocanalyze/analyzers/flow"
 	"github.com/rocanalyze/rocanalyze/analyzers/replay"
+	"github.com/rocanalyze/rocanalyze/analyzers/shape"
 	"github.com/rocanalyze/rocanalyze/pkg/analysis"
 	"github.com/rocanalyze/rocanalyze/pkg/capture"
 	"github.com/rocanalyze/rocanalyze/pkg/finding"
-	"github.com/rocanalyze/rocanalyze/pkg/isa"
 	"github.com/rocanalyze/rocanalyze/pkg/rule"
 	"github.com/rocanalyze/rocanalyze/pkg/trace"
 )
@@ -26,7 +25,7 @@ var doc string
 var Analyzer = analysis.NewPerTrace(analysis.Analyzer{
 	Name:     "balance",
 	Doc:      doc,
-	Requires: []analysis.Required{code.Analyzer, flow.Analyzer, replay.Analyzer},
+	Requires: []analysis.Required{flow.Analyzer, replay.Analyzer, shape.Analyzer},
 	Rules:    rule.Rules(checks()),
 }, run)
 
@@ -66,8 +65,8 @@ type Balance struct {
 	// Trips are the loops through which working waves went unequally often,
 	// the most iterations first.
 	Trips []Trips `json:"unequal_trips,omitempty"`
-	// HasMatrix is set when matrix instructions were executed.
-	HasMatrix bool `json:"-"`
+	// Shape is what the kernel does that most of the traced waves ran.
+	Shape rule.Shape `json:"-"`
 
 	// Found is what the rules found.
 	Found []finding.Finding `json:"-"`
@@ -110,17 +109,12 @@ func run(p *analysis.Pass, tt *trace.ThreadTrace) (*Balance, error) {
 		return b, nil
 	}
 	b.trips(tt, flow.Analyzer.Of(p, tt), replay.Analyzer.Of(p, tt))
-	for row, in := range code.Analyzer.Of(p, tt).Insts {
-		if in.Class == isa.MFMA && tt.Code[row].Hits > 0 {
-			b.HasMatrix = true
-			break
-		}
-	}
 	place := finding.Place{Path: tt.Path}
+	most := 0
 	for k, sum := range replay.Analyzer.Of(p, tt).Kernels {
-		if sum.Waves[replay.Working] > 0 {
-			place.Kernel = p.Capture.Trace(tt).Kernels[k].Names.Shown()
-			break
+		if n := sum.Waves[replay.Working]; n > most {
+			most, place.Kernel = n, p.Capture.Trace(tt).Kernels[k].Names.Shown()
+			b.Shape = shape.Analyzer.Of(p, tt).Kernels[k]
 		}
 	}
 	b.Found = analysis.Check(p, checks(), b, place)

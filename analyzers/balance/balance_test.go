@@ -6,6 +6,7 @@ import (
 	"testing"
 
 	"github.com/rocanalyze/rocanalyze/pkg/analysis"
+	"github.com/rocanalyze/rocanalyze/pkg/rule"
 	"github.com/rocanalyze/rocanalyze/pkg/trace"
 )
 
@@ -100,7 +101,7 @@ func TestCause(t *testing.T) {
 		text, fix string
 	}{
 		{"long waves", Balance{Lifetimes: unlike}, "live unequally long (10 to 1000", "longest workgroups first"},
-		{"long waves of a product", Balance{Lifetimes: unlike, HasMatrix: true}, "live unequally", "stream-K"},
+		{"long waves of a product", Balance{Lifetimes: unlike, Shape: rule.GEMM}, "live unequally", "stream-K"},
 		{"trips", Balance{Lifetimes: unlike, Trips: []Trips{{FirstLine: 4, LastLine: 9, Least: 1, Median: 7, Most: 15}}}, "lines 4 to 9 differ (1 to 15", "causal mask"},
 		{"trips that hardly differ", Balance{Lifetimes: unlike, Trips: []Trips{{Least: 7, Median: 7, Most: 8}}}, "live unequally", "longest workgroups first"},
 		{"rounds", Balance{Lifetimes: alike, Waves: Range{12, 16, 20}}, "12 to 20 waves a unit", "whole rounds"},

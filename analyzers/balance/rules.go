@@ -83,8 +83,8 @@ func (b *Balance) cause(long float64) (text, fix string) {
 }
 
 func (b *Balance) streamK() string {
-	if b.HasMatrix {
-		return "; for a GEMM stream-K"
+	if b.Shape.Has(rule.GEMM) {
+		return "; stream-K cuts the product into even pieces"
 	}
 	return ""
 }

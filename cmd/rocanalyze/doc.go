@@ -22,14 +22,15 @@
 //	            fixtures/att/judged/uneven/ui_output_agent_10001_dispatch_2
 //
 //	-- The numbers it rests on -----------------------------------------------------
-//	issue          21.0 % of peak (cycles in which a resident wave issues / cycles
-//	               with a wave resident)
-//	hbm            at most 1.2 % of peak (bytes requested per wave x 1216 waves /
-//	               4.83 us / 5324.8 GB/s)
-//	waiting        76.7 % of wave cycles (from 40 % on they bound an idle machine)
-//	cus in use     100 %
-//	traced window  61 % of the dispatch
-//	waits for      barrier 61 %, store 31 %, smem 8 %
+//	issue                21.0 % of peak (cycles in which a resident wave issues /
+//	                     cycles with a wave resident)
+//	hbm                  at most 1.2 % of peak (bytes requested per wave x 1216
+//	                     waves / 4.83 us / 5324.8 GB/s)
+//	waiting              76.7 % of wave cycles (from 40 % on they bound an idle
+//	                     machine)
+//	cu time with a wave  98 % of the time of the traced engines' CUs
+//	traced window        61 % of the dispatch
+//	waits for            barrier 61 %, store 31 %, smem 8 %
 //
 //	-- What to do ------------------------------------------------------------------
 //	high: barrier (at most 42 % of the traced SIMDs' time): 42.0 % of wave cycles;
