@@ -180,6 +180,8 @@ func (b *builder) waves(all trace.Counts) *Waves {
 		if n, ok := c.WavesInDispatch(int64(b.resolved.Wave)); ok {
 			w.InDispatch = &n
 		}
+	} else if n, ok := b.ran().InDispatch(); ok {
+		w.InDispatch = &n
 	}
 	return w
 }
@@ -187,7 +189,7 @@ func (b *builder) waves(all trace.Counts) *Waves {
 func (b *builder) launch() *Launch {
 	c := b.trust.Companion
 	if c == nil {
-		return nil
+		return fromOccupancy(b.ran())
 	}
 	l := &Launch{Source: c.Launch.Origin.File, Row: c.Launch.Origin.Row, SameDispatch: c.SameDispatch}
 	if w := c.Launch.Workgroup; w != nil {
@@ -199,11 +201,22 @@ func (b *builder) launch() *Launch {
 	if n, ok := c.Launch.Workgroups(); ok {
 		l.Workgroups = &n
 	}
-	if ns, ok := c.Launch.DurationNs(); ok && c.SameDispatch {
-		f := float64(ns)
-		l.DurationNs = &f
+	if n, ok := c.WavesInDispatch(int64(b.resolved.Wave)); ok {
+		l.Waves = &n
+	}
+	if t := c.Time; t != nil {
+		l.DurationNs, l.Calls = new(float64(t.Ns)), t.Calls
 	}
 	return l
+}
+
+// fromOccupancy is the launch as the trace itself tells it: its waves.
+func fromOccupancy(r *capture.Ran) *Launch {
+	n, ok := r.InDispatch()
+	if !ok {
+		return nil
+	}
+	return &Launch{Source: OccupancyFile, SameDispatch: true, Waves: &n}
 }
 
 func (b *builder) samples() *Samples {

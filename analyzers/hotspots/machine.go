@@ -20,19 +20,26 @@ func (b *builder) machine() Machine {
 		m.WindowCycles = &w
 	}
 	m.ClockMHz = clockMHz(b.tt.Clocks)
+	if r := b.ran(); r != nil {
+		m.WavesNs = r.SpanNs
+	}
 	if m.WindowCycles == nil || m.ClockMHz == nil {
 		return m
 	}
 	ns := float64(*m.WindowCycles) / *m.ClockMHz * 1000
 	m.WindowNs = &ns
-	if c := b.trust.Companion; c != nil && c.SameDispatch {
-		if d, ok := c.Launch.DurationNs(); ok {
-			pct := 100 * ns / float64(d)
-			m.WindowPct = &pct
-		}
+	if m.WavesNs != nil {
+		// The clocks of the engines differ by a little.
+		m.WindowPctOfWaves = new(min(100, 100*ns / *m.WavesNs))
+	}
+	if c := b.trust.Companion; c != nil && c.Time != nil {
+		m.WindowPct = new(100 * ns / float64(c.Time.Ns))
 	}
 	return m
 }
+
+// ran is what the trace itself tells of the launch.
+func (b *builder) ran() *capture.Ran { return b.resolved.Kernels[b.k].Ran }
 
 // counters sums the sampled counters over the engines, in their own order.
 func counters(tt *trace.ThreadTrace) []Counter {
@@ -110,7 +117,7 @@ func occupancyOf(tt *trace.ThreadTrace, m *capture.Machine) *Occupancy {
 		mean := float64(wave) / float64(simd)
 		out.MeanWavesPerSIMD = &mean
 	}
-	out.CUsTotal = m.EngineCUs(len(o.Engines))
+	out.CUsTotal, out.CUsSource = m.EngineCUs(len(o.Engines)), m.EnginesSource()
 	if out.CUsTotal != nil {
 		pct := 100 * float64(out.CUsHeld) / *out.CUsTotal
 		if out.CUsHeld <= int(math.Ceil(*out.CUsTotal)) {

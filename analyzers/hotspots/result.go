@@ -174,7 +174,13 @@ type Machine struct {
 	// ClockMHz is the mean shader clock during the trace.
 	ClockMHz *float64 `json:"clock_mhz,omitempty"`
 	WindowNs *float64 `json:"window_ns,omitempty"`
-	// WindowPct is the window's share of the dispatch's duration.
+	// WavesNs is the time in which the launch's waves ran: from the first start
+	// to the last end on one engine of occupancy.json, the longest of them.
+	// WindowPctOfWaves is the window's share of it.
+	WavesNs          *float64 `json:"waves_ns,omitempty"`
+	WindowPctOfWaves *float64 `json:"window_pct_of_waves,omitempty"`
+	// WindowPct is the window's share of the launch's duration, launch overhead
+	// included.
 	WindowPct *float64   `json:"window_pct_of_dispatch,omitempty"`
 	Occupancy *Occupancy `json:"occupancy,omitempty"`
 	// Counters are hardware counters sampled during the trace, summed over
@@ -197,7 +203,9 @@ type Occupancy struct {
 	// (a mean where engines differ, hence not always whole).
 	CUsHeld  int      `json:"cus_held"`
 	CUsTotal *float64 `json:"cus_total,omitempty"`
-	FillPct  *float64 `json:"fill_pct,omitempty"`
+	// CUsSource says where the device's shader engines are from.
+	CUsSource string   `json:"cus_source,omitempty"`
+	FillPct   *float64 `json:"fill_pct,omitempty"`
 	// PeakWavesPerSIMD and MeanWavesPerSIMD count resident waves; the mean is
 	// over the time in which the SIMD held any.
 	PeakWavesPerSIMD int      `json:"peak_waves_per_simd"`
@@ -226,16 +234,30 @@ type Utilisation struct {
 	Absent []string `json:"absent_reasons,omitempty"`
 }
 
-// Launch is the companion kernel-trace row.
+// Launch is the launch as a row of a kernel trace has it, else as the trace
+// itself tells it.
 type Launch struct {
-	Source       string   `json:"source"`
-	Row          int      `json:"row"`
-	SameDispatch bool     `json:"same_dispatch"`
-	Workgroup    []int64  `json:"workgroup,omitempty"`
-	Grid         []int64  `json:"grid_work_items,omitempty"`
-	Workgroups   *int64   `json:"workgroups,omitempty"`
-	DurationNs   *float64 `json:"duration_ns,omitempty"`
+	Source       string  `json:"source"`
+	Row          int     `json:"row"`
+	SameDispatch bool    `json:"same_dispatch"`
+	Workgroup    []int64 `json:"workgroup,omitempty"`
+	Grid         []int64 `json:"grid_work_items,omitempty"`
+	Workgroups   *int64  `json:"workgroups,omitempty"`
+	// Waves is exact where a row has the shape; from occupancy.json it is that
+	// of the traced engines, scaled to all of the device.
+	Waves      *int64   `json:"waves,omitempty"`
+	DurationNs *float64 `json:"duration_ns,omitempty"`
+	// Calls is the number of dispatches of this shape whose median DurationNs
+	// is; 0 where it is that of the row itself.
+	Calls int64 `json:"calls,omitempty"`
 }
+
+// OccupancyFile is the Source of a launch that no row tells: the trace's own
+// count of waves. Its Row is 0.
+const OccupancyFile = "occupancy.json"
+
+// Tabled reports whether a row of a kernel trace tells the launch.
+func (l *Launch) Tabled() bool { return l != nil && l.Source != OccupancyFile }
 
 // Samples are program-counter samples.
 type Samples struct {

@@ -182,6 +182,7 @@ func headSection(i int, k *Kernel, v View) report.Section {
 	add("SIMD use", utilisationText(k), "")
 	add("exposed", exposedText(k), "")
 	add("window", windowText(k), "")
+	add("duration", overheadText(k), "")
 	if o := k.Machine.Occupancy; o != nil {
 		kv.Items = append(kv.Items, occupancyKV(o)...)
 	}
@@ -226,7 +227,11 @@ func wavesText(k *Kernel) string {
 	}
 	s := fmt.Sprintf("%d traced", w.Sampled)
 	if w.InDispatch != nil {
-		s += fmt.Sprintf(" of %d in the dispatch", *w.InDispatch)
+		about := ""
+		if k.Launch != nil && !k.Launch.Tabled() {
+			about = "about "
+		}
+		s += fmt.Sprintf(" of %s%d in the dispatch", about, *w.InDispatch)
 	}
 	if w.NoWork > 0 {
 		s += fmt.Sprintf("; %d did no work", w.NoWork)
@@ -327,10 +332,40 @@ func windowText(k *Kernel) string {
 	if m.WindowNs != nil {
 		s += fmt.Sprintf(" = %s at %.2f GHz", report.Duration(*m.WindowNs), *m.ClockMHz/1000)
 	}
-	if m.WindowPct != nil {
-		s += fmt.Sprintf(", %.0f %% of the dispatch's %s", *m.WindowPct, report.Duration(*k.Launch.DurationNs))
+	switch {
+	case m.WindowPctOfWaves != nil:
+		s += fmt.Sprintf(", %.0f %% of the waves' %s", *m.WindowPctOfWaves, report.Duration(*m.WavesNs))
+	case m.WindowPct != nil:
+		s += fmt.Sprintf(", %.0f %% of the dispatch's %s", *m.WindowPct, durationText(k.Launch))
 	}
 	return s
+}
+
+// durationText says of what a launch's duration is.
+func durationText(l *Launch) string {
+	s := report.Duration(*l.DurationNs)
+	if l.Calls > 0 {
+		s += fmt.Sprintf(" (median of %s)", count(int(l.Calls), "call"))
+	}
+	return s
+}
+
+// overheadText compares the time in which the waves ran with the duration: the
+// trace saw all of them, so that the rest is not a part of the kernel that was
+// not traced.
+func overheadText(k *Kernel) string {
+	m, l := k.Machine, k.Launch
+	if m.WavesNs == nil || l == nil || l.DurationNs == nil {
+		return ""
+	}
+	s := fmt.Sprintf("%s; the waves ran %s of it", durationText(l), report.Duration(*m.WavesNs))
+	switch {
+	case *m.WavesNs >= *l.DurationNs:
+		return s
+	case l.Calls > 0:
+		return s + ", the rest is launch overhead"
+	}
+	return s + ": the rest is launch overhead, or the row is of another run"
 }
 
 func occupancyKV(o *Occupancy) []report.KV {

@@ -143,7 +143,7 @@ func (b *builder) traced(tt *trace.ThreadTrace, k int, c *trust.Companion, resol
 		s.need = new(s.alloc)
 		s.need.TotalVGPR = total
 		s.checkNamed(total)
-		s.grids = gridsOf([]trace.LaunchSum{single(c.Launch, c.SameDispatch)})
+		s.grids = gridsOf([]trace.LaunchSum{single(c)})
 		if !c.SameDispatch {
 			s.note(note("other_dispatch", "the launch is of another dispatch of the same kernel"))
 		}
@@ -152,12 +152,11 @@ func (b *builder) traced(tt *trace.ThreadTrace, k int, c *trust.Companion, resol
 	return b.add(s)
 }
 
-// single makes a sum of one dispatch, whose times count when it is the traced
-// one.
-func single(l *trace.Launch, timed bool) trace.LaunchSum {
-	sum := trace.LaunchSum{Launch: *l, Count: 1}
-	if ns, ok := l.DurationNs(); ok && timed {
-		sum.Timed, sum.TotalNs, sum.MinNs, sum.MaxNs = 1, ns, ns, ns
+// single makes a sum of the one dispatch that was traced.
+func single(c *trust.Companion) trace.LaunchSum {
+	sum := trace.LaunchSum{Launch: *c.Launch, Count: 1}
+	if c.Time != nil {
+		sum.Timed, sum.TotalNs, sum.MinNs, sum.MaxNs = 1, c.Time.Ns, c.Time.Ns, c.Time.Ns
 	}
 	return sum
 }

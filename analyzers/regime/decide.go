@@ -360,8 +360,11 @@ func (d *decider) doubts(f facts, m *TraceMeasure, lower func(string)) {
 	case m.Assumed:
 		lower("the device is " + m.DeviceSource)
 	}
-	if m.Hot.Launch == nil {
+	switch l := m.Hot.Launch; {
+	case l == nil:
 		lower("the launch is not known: how long the dispatch took and how it fills the GPU")
+	case !l.Tabled():
+		lower("the launch is known by its waves in occupancy.json alone")
 	}
 	for _, v := range f.levels {
 		if v.Basis == UpperBound && (v.Flag != "" || v.Undecided && v.Pct >= d.bandwidth) {
@@ -380,8 +383,8 @@ func (d *decider) wholeDispatch(m *TraceMeasure, f facts) {
 	estimated := slices.ContainsFunc(f.levels, func(v Level) bool { return v.Resource == resHBM && v.Basis == UpperBound })
 	if estimated && window >= d.bandwidth && whole < d.bandwidth {
 		d.k.Contradictions = append(d.k.Contradictions, fmt.Sprintf(
-			"in the traced window the requested bytes are %s of HBM's peak, over the whole dispatch (%.2f us) %.0f %%: the dispatch is believed",
-			requestText(window), *m.Hot.Launch.DurationNs/1000, whole))
+			"in the traced window the requested bytes are %s of HBM's peak, over the whole dispatch, %s, %.0f %%: the dispatch is believed",
+			requestText(window), m.DispatchTime, whole))
 	}
 }
 

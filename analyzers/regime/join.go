@@ -77,7 +77,7 @@ func (j *joiner) threadTraces() {
 			m.Resolved = j.p.Capture.Trace(tt)
 			m.Device, m.DeviceSource, m.Assumed = m.Resolved.Device, m.Resolved.DeviceSource, m.Resolved.Assumed
 			m.clock()
-			m.bytes(tt, code.Analyzer.Of(j.p, tt), replay.Analyzer.Of(j.p, tt))
+			m.bytes(tt, code.Analyzer.Of(j.p, tt), replay.Analyzer.Of(j.p, tt), 1000*j.p.Param(paramOverhead))
 			m.fill()
 			m.Balance = balance.Analyzer.Of(j.p, tt)
 			m.HasMatrix = h.Coverage.MFMAExecuted > 0

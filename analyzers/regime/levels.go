@@ -70,8 +70,8 @@ func (m *TraceMeasure) memory() (Level, bool) {
 	}
 	if m.DispatchRatio != nil && (m.WindowRatio == nil || 100**m.DispatchRatio < l.Pct) {
 		l.Pct = 100 * *m.DispatchRatio
-		l.How = fmt.Sprintf("bytes requested per wave x %d waves / %.2f us / %g GB/s", *m.Hot.Waves.InDispatch, *m.Hot.Launch.DurationNs/1000, m.Device.MemoryGBps)
-		l.Source = "code.json, kernel_trace.csv, device table"
+		l.How = fmt.Sprintf("bytes requested per wave x %d waves / %s / %g GB/s", *m.Hot.Waves.InDispatch, m.DispatchTime, m.Device.MemoryGBps)
+		l.Source = "code.json, " + m.DispatchSource + ", device table"
 	}
 	if l.Pct > 100 {
 		l.Flag = "more is requested than memory can give: caches serve a part"

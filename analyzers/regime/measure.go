@@ -1,6 +1,7 @@
 package regime
 
 import (
+	"fmt"
 	"strings"
 
 	"github.com/rocanalyze/rocanalyze/analyzers/code"
@@ -71,14 +72,14 @@ func windowCycles(simds []replay.SIMD) float64 {
 // bytes fills in what the trace requested, against the peaks of its device. A
 // CU's requests in a window are known only where all of its SIMDs are traced:
 // gfx9.
-func (m *TraceMeasure) bytes(tt *trace.ThreadTrace, l *code.Listing, r *replay.Replay) {
+func (m *TraceMeasure) bytes(tt *trace.ThreadTrace, l *code.Listing, r *replay.Replay, overheadNs float64) {
 	window := windowCycles(r.SIMDs)
 	if window <= 0 || m.Resolved.Wave == 0 {
 		return
 	}
 	req := requestedBytes(tt, tt.Kernels[m.Kernel], l, float64(m.Resolved.Wave))
 	m.RequestedBytes = &req.memory
-	m.dispatchRatio(req.memory)
+	m.dispatchRatio(req.memory, overheadNs)
 	if !m.Resolved.IsGFX9() {
 		return
 	}
@@ -93,15 +94,26 @@ func (m *TraceMeasure) bytes(tt *trace.ThreadTrace, l *code.Listing, r *replay.R
 }
 
 // dispatchRatio scales the bytes of the traced waves to all waves of the
-// dispatch, and divides by its duration and the memory's peak.
-func (m *TraceMeasure) dispatchRatio(bytes float64) {
+// dispatch, and divides by its time and the memory's peak.
+func (m *TraceMeasure) dispatchRatio(bytes, overheadNs float64) {
 	h := m.Hot
-	if h.Launch == nil || h.Launch.DurationNs == nil || h.Waves == nil || h.Waves.InDispatch == nil ||
-		h.Waves.Sampled == 0 || m.Device == nil || m.Device.MemoryGBps <= 0 {
+	if h.Waves == nil || h.Waves.InDispatch == nil || h.Waves.Sampled == 0 || m.Device == nil || m.Device.MemoryGBps <= 0 {
+		return
+	}
+	switch l := h.Launch; {
+	case l != nil && l.DurationNs != nil:
+		m.DispatchNs, m.DispatchTime, m.DispatchSource = *l.DurationNs, fmt.Sprintf("%.2f us", *l.DurationNs/1000), "kernel_trace.csv"
+		if l.Calls > 0 {
+			m.DispatchTime += fmt.Sprintf(" (median of %d)", l.Calls)
+		}
+	case h.Machine.WavesNs != nil:
+		m.DispatchNs, m.DispatchSource = *h.Machine.WavesNs+overheadNs, "occupancy.json, realtime.json"
+		m.DispatchTime = fmt.Sprintf("%.2f us (waves %.2f us, launch at least %.2g us)", m.DispatchNs/1000, *h.Machine.WavesNs/1000, overheadNs/1000)
+	default:
 		return
 	}
 	all := bytes / float64(h.Waves.Sampled) * float64(*h.Waves.InDispatch)
-	m.DispatchRatio = new(all / *h.Launch.DurationNs / m.Device.MemoryGBps) // 1 B/ns is 1 GB/s
+	m.DispatchRatio = new(all / m.DispatchNs / m.Device.MemoryGBps) // 1 B/ns is 1 GB/s
 }
 
 // fill is the share of the CUs that run waves: those of the traced engines that
@@ -112,7 +124,7 @@ func (m *TraceMeasure) fill() {
 	l := m.launch()
 	switch {
 	case o != nil && o.FillPct != nil:
-		m.Fill, m.FillSource = min(*o.FillPct/100, 1), "occupancy.json, agent table"
+		m.Fill, m.FillSource = min(*o.FillPct/100, 1), "occupancy.json, "+o.CUsSource
 	case l != nil:
 		m.Fill, m.FillSource = min(1, float64(l.Workgroups)/float64(l.Units)), "kernel_trace.csv"
 	}

@@ -36,6 +36,7 @@ const (
 	paramSmallTail = "small_tail_pct"
 	paramDisagree  = "disagree_points"
 	paramMemory    = "memory_wait_pct"
+	paramOverhead  = "launch_overhead_us"
 	paramMatters   = "matters_pct"
 )
 
@@ -62,6 +63,7 @@ var Analyzer = analysis.New(analysis.Analyzer{
 		{Name: paramSmallTail, Default: 5, Unit: "%", Doc: "loss of workgroup places from which a tail is worth a word beside another bound"},
 		{Name: paramDisagree, Default: 20, Unit: "points", Doc: "how far a trace's sample of waves may be from what counters measured over whole dispatches"},
 		{Name: paramMemory, Default: 50, Unit: "%", Doc: "share of the waiting that is for memory from which latency cannot be told from bandwidth without memory's peak"},
+		{Name: paramOverhead, Default: 1.5, Unit: "us", Doc: "the least that a dispatch takes beside its waves, where no kernel-trace row tells its duration"},
 		{Name: paramMatters, Default: 90, Unit: "%", Doc: "share of the GPU time whose kernels are described by default"},
 	},
 }, run)

@@ -189,6 +189,11 @@ type TraceMeasure struct {
 	// WindowRatio is BytesPerClockCU over HBMShare; DispatchRatio the bytes of
 	// all waves of the dispatch over its duration and the HBM peak.
 	WindowRatio, DispatchRatio *float64
+	// DispatchNs is that duration, DispatchTime what it is made of, for the
+	// user, and DispatchSource where from: a row's, or that of the waves with
+	// the least that a launch adds.
+	DispatchNs                   float64
+	DispatchTime, DispatchSource string
 	// Fill is the share of the device's CUs that run waves, on average over
 	// the rounds of workgroups; 1 where unknown.
 	Fill       float64

@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"github.com/rocanalyze/rocanalyze/analyzers/balance"
+	"github.com/rocanalyze/rocanalyze/analyzers/hotspots"
 	"github.com/rocanalyze/rocanalyze/pkg/finding"
 )
 
@@ -119,10 +120,25 @@ func (d *decider) evidence(f facts, m *TraceMeasure) []finding.Evidence {
 		}
 		out = append(out, e)
 	}
-	if w := m.Hot.Machine.WindowPct; w != nil {
-		out = append(out, finding.Evidence{Metric: "traced_window", Value: *w, Unit: "% of the dispatch", Source: "wave files, realtime.json, " + m.Hot.Launch.Source})
+	return append(out, m.windowEvidence()...)
+}
+
+// windowEvidence says what part of the launch was traced: of the time in which
+// its waves ran where occupancy.json tells it, else of its duration.
+func (m *TraceMeasure) windowEvidence() []finding.Evidence {
+	h := m.Hot
+	e := finding.Evidence{Metric: "traced_window", Source: "wave files, realtime.json, "}
+	switch {
+	case h.Machine.WindowPctOfWaves != nil:
+		e.Value, e.Unit = *h.Machine.WindowPctOfWaves, "% of the time in which the launch's waves ran"
+		e.Source += hotspots.OccupancyFile
+	case h.Machine.WindowPct != nil:
+		e.Value, e.Unit = *h.Machine.WindowPct, "% of the dispatch"
+		e.Source += h.Launch.Source
+	default:
+		return nil
 	}
-	return out
+	return []finding.Evidence{e}
 }
 
 // loadEvidence is what the units' time with waves says.
@@ -175,7 +191,7 @@ func (d *decider) missing(f facts, m *TraceMeasure) []Missing {
 		}
 		return out
 	}
-	if m.Hot.Launch == nil {
+	if !m.Hot.Launch.Tabled() {
 		add(MissingLaunch)
 	}
 	if m.Device == nil {

@@ -260,7 +260,7 @@ func evidenceValue(e finding.Evidence) string {
 	case "cu_time_with_a_wave", "used_cu_time_with_a_wave", "imbalance_loss":
 		return fmt.Sprintf("%.0f %s", e.Value, e.Unit)
 	case "traced_window":
-		return fmt.Sprintf("%.0f %% of the dispatch", e.Value)
+		return fmt.Sprintf("%.0f %s", e.Value, e.Unit)
 	}
 	return ""
 }

@@ -90,8 +90,9 @@ func gates() []gate {
 		ofKernel("line_collapse", "One source line for most of the code", finding.Low, High,
 			"one source line holds at least {trust.line_collapse_pct} % of the instructions", "source lines are ranked on request only: rank loops, instructions or waits",
 			"rank loops (rocanalyze loops), instructions (--by instruction) or waits (--by wait); make the compiler keep line information inside the kernel", attTool, collapsed),
-		ofKernel("companion_mismatch", "A launch of another dispatch", finding.Low, High,
-			"the kernel-trace row beside the trace is of another dispatch or kernel", "it is used with this warning, or not at all",
+		ofKernel("companion_mismatch", "A row that is not of the traced launch", finding.Low, High,
+			"the kernel-trace row beside the trace is of another kernel, launch or run: by its name, its registers, the waves and the time that occupancy.json and realtime.json show, or as a call unlike the others of its shape",
+			"its shape is used where the waves prove it, and the median time of all calls of that shape; else nothing of it",
 			sameRunRow, attTool, doubtful),
 	}
 }

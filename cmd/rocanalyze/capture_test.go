@@ -156,7 +156,7 @@ func TestSameEvidence(t *testing.T) {
 		{
 			[]string{"../../fixtures/att/gemm"},
 			[]string{"diagnose", "hotspots", "occupancy", "roofline"},
-			"evidence MI350X, gfx950, 256 CUs, wave 64: Agent 2 from gemm_kernel_trace.csv, row 7; gfx950, MI350X, 8 XCCs, 256 CUs, 4 SIMDs per CU, 2200 MHz from gemm_agent_info.csv, row 3; ",
+			"evidence MI350X, gfx950, 256 CUs, wave 64: Agent 2 from gemm_kernel_trace.csv, row 7; gfx950, MI350X, 8 XCCs, 32 shader engines, 256 CUs, 4 SIMDs per CU, 2200 MHz from gemm_agent_info.csv, row 3; ",
 		},
 		{
 			[]string{"../../fixtures/pmc/gemm"},

@@ -29,7 +29,7 @@
 //	waiting              76.7 % of wave cycles (from 40 % on they bound an idle
 //	                     machine)
 //	cu time with a wave  98 % of the time of the traced engines' CUs
-//	traced window        61 % of the dispatch
+//	traced window        98 % of the time in which the launch's waves ran
 //	waits for            barrier 61 %, store 31 %, smem 8 %
 //
 //	-- What to do ------------------------------------------------------------------
@@ -75,7 +75,9 @@
 //	SIMD use  issuing 13 % of resident cycles (VALU 5 %); matrix pipe 8.4 %
 //	exposed   52,888 of 60,880 SIMD cycles (86.9 %) have waves and none issues;
 //	          100.0 % of the stall is exposed, the rest hidden
-//	window    7,808 cycles = 3.904 us at 2.00 GHz, 67 % of the dispatch's 5.790 us
+//	window    7,808 cycles = 3.904 us at 2.00 GHz, 99 % of the waves' 3.950 us
+//	duration  5.790 us; the waves ran 3.950 us of it: the rest is launch overhead,
+//	          or the row is of another run
 //	fill      64 waves started on 16 CUs of 16 (100 %); peak 1 per SIMD, mean 1.0 (2
 //	          traced engines)
 //	trust     high
@@ -109,7 +111,9 @@
 //	SIMD use  issuing 5 % of resident cycles (VALU 2 %)
 //	exposed   196,744 of 235,168 SIMD cycles (83.7 %) have waves and none issues;
 //	          14.5 % of the stall is exposed, the rest hidden
-//	window    30,116 cycles = 15.85 us at 1.90 GHz, 89 % of the dispatch's 17.75 us
+//	window    30,116 cycles = 15.85 us at 1.90 GHz, 100 % of the waves' 15.91 us
+//	duration  17.75 us; the waves ran 15.91 us of it: the rest is launch overhead,
+//	          or the row is of another run
 //	fill      912 waves started on 19 CUs of 19 (100 %); peak 8 per SIMD, mean 5.0
 //	          (2 traced engines)
 //	trust     high
@@ -145,7 +149,9 @@
 //	SIMD use  issuing 11 % of resident cycles (VALU 10 %)
 //	exposed   35,760 of 40,368 SIMD cycles (88.6 %) have waves and none issues; 97.8
 //	          % of the stall is exposed, the rest hidden
-//	window    13,720 cycles = 6.533 us at 2.10 GHz, 78 % of the dispatch's 8.422 us
+//	window    13,720 cycles = 6.533 us at 2.10 GHz, 99 % of the waves' 6.583 us
+//	duration  8.422 us; the waves ran 6.583 us of it: the rest is launch overhead,
+//	          or the row is of another run
 //	fill      108 waves started on 9 CUs of 9.5 (95 %); peak 3 per SIMD, mean 1.1 (1
 //	          traced engine)
 //	trust     low: see findings

@@ -70,6 +70,7 @@ func (m *Machine) from(f Fact) string {
 // values.
 var units = [...]struct{ fact, format string }{
 	{FactXCC, "%s XCCs"},
+	{FactEngines, "%s shader engines"},
 	{FactCU, "%s CUs"},
 	{FactSIMD, "%s SIMDs per CU"},
 	{FactL2Channels, "%s L2 channels"},

@@ -19,6 +19,8 @@ const (
 	FactAgent  = "agent"
 	FactWave   = "wave size"
 	FactMemory = "memory peak, GB/s"
+	// FactEngines counts the shader engines of the device.
+	FactEngines = "shader engines"
 
 	FactXCC        = "XCC"
 	FactCU         = "CU"
@@ -118,21 +120,21 @@ func (m *Machine) Number(fact string) (Fact, bool) {
 
 // EngineCUs is the mean number of compute units of n shader engines: the
 // device's, over its engines (304 CUs on 32 engines are 9.5: some have 10, some
-// 9). It is nil when the agents that it can be do not say it, or disagree.
+// 9). It is nil where the device is open.
 func (m *Machine) EngineCUs(n int) *float64 {
-	var total *float64
-	for i := range m.Agents {
-		a := &m.Agents[i]
-		if a.CUs == nil || a.Engines == nil || *a.CUs <= 0 || *a.Engines <= 0 || n == 0 {
-			continue
-		}
-		cus := float64(*a.CUs) * float64(n) / float64(*a.Engines)
-		if total != nil && *total != cus {
-			return nil
-		}
-		total = &cus
+	cus, ok := m.Number(FactCU)
+	engines, ok2 := m.Number(FactEngines)
+	if !ok || !ok2 || n == 0 {
+		return nil
 	}
-	return total
+	return new(cus.Number * float64(n) / engines.Number)
+}
+
+// EnginesSource says where the number of shader engines is from, "" where it is
+// not known.
+func (m *Machine) EnginesSource() string {
+	f, _ := m.Number(FactEngines)
+	return f.Source
 }
 
 // DeviceName is the product's name, "" where none is known or it is assumed.
@@ -323,6 +325,7 @@ func (m *Machine) figures(f *flag) {
 		if xcc, ok := m.Number(FactXCC); ok {
 			// 16 L2 channels a die; a partition has those of its own dies.
 			m.number(FactL2Channels, float64(a.L2ChannelsPerDie)*math.Trunc(xcc.Number), "architecture x dies")
+			m.number(FactEngines, float64(a.EnginesPerDie)*math.Trunc(xcc.Number), "architecture x dies")
 		}
 	}
 	if m.Device != nil {
@@ -337,6 +340,7 @@ func (m *Machine) described() {
 		of   func(*trace.CounterAgent) *int64
 	}{
 		{FactXCC, func(a *trace.CounterAgent) *int64 { return a.XCCs }},
+		{FactEngines, func(a *trace.CounterAgent) *int64 { return a.Engines }},
 		{FactCU, func(a *trace.CounterAgent) *int64 { return a.CUs }},
 		{FactSIMD, func(a *trace.CounterAgent) *int64 { return a.SIMDsPerCU }},
 		{FactL2Channels, func(a *trace.CounterAgent) *int64 { return a.L2Channels }},
@@ -406,6 +410,17 @@ func (m *Machine) wave() {
 			m.number(FactWave, float64(m.Wave), path.Base(m.Agents[0].Origin.File))
 		}
 	}
+}
+
+// waveSizes are the wave sizes that a kernel can have, the likely one first.
+func (m *Machine) waveSizes() []int64 {
+	switch {
+	case m.Wave == 0:
+		return nil
+	case m.WaveOpen:
+		return []int64{int64(m.Wave), 32, 64}
+	}
+	return []int64{int64(m.Wave)}
 }
 
 // flag is what the user named: an architecture, or a device.

@@ -29,6 +29,8 @@ type Traced struct {
 	// fit. It may be the Companion, for its shape alone.
 	Doubt *trace.Launch
 	Why   string
+	// Ran is what the trace itself tells of the launch; nil when nothing.
+	Ran *Ran
 }
 
 // Registers counts the registers that a kernel's code names: the highest
@@ -43,30 +45,39 @@ type Registers struct {
 type Companion struct {
 	Launch *trace.Launch
 	// SameDispatch is set when the row has the trace's dispatch id; otherwise
-	// it is another dispatch of the same kernel, good for its shape only.
+	// it is another dispatch of the same kernel with the same shape.
 	SameDispatch bool
+	// Time is how long the launch took; nil where no row tells.
+	Time *Time
 
 	// agent is what all rows call the agent that can be meant, "" when they
 	// differ.
 	agent string
 }
 
+// Time is how long a launch took, by its own row or by others.
+type Time struct {
+	Ns int64
+	// Calls is the number of rows of which Ns is the median; 0 where it is the
+	// row's own.
+	Calls int64
+}
+
 // WavesInDispatch is the number of waves that the launch has with the given
 // wave size; ok is false when the shape is not known.
 func (c *Companion) WavesInDispatch(waveSize int64) (n int64, ok bool) {
-	size, ok1 := c.Launch.WorkgroupSize()
+	perGroup, ok1 := wavesPerGroup(c.Launch, waveSize)
 	groups, ok2 := c.Launch.Workgroups()
-	if !ok1 || !ok2 || waveSize <= 0 {
-		return 0, false
-	}
-	perGroup := (size-1)/waveSize + 1
-	if groups > 1<<62/perGroup {
+	if !ok1 || !ok2 || groups > 1<<62/perGroup {
 		return 0, false
 	}
 	return groups * perGroup, true
 }
 
-// resolve finds the rows of a trace's kernels, and by them the GPU.
+// resolve finds the rows of a trace's kernels, and by them the GPU. How many
+// waves a launch has on the traced engines depends on the GPU, so that the rows
+// are held against occupancy.json when it is known; a row that is not of the
+// launch then has no word in it.
 func (c *Capture) resolve(tt *trace.ThreadTrace) (*Trace, error) {
 	q := query{what: tt.Path, agents: tabled(tt.Agents), code: codeOf(tt)}
 	// The registers that the code names do not depend on the target, so that
@@ -74,23 +85,40 @@ func (c *Capture) resolve(tt *trace.ThreadTrace) (*Trace, error) {
 	guess := c.guess(&q)
 	out := &Trace{Insts: parse(tt, guess), Kernels: make([]Traced, len(tt.Kernels))}
 	rows := rowsOf(tt)
+	names := make([]Names, len(tt.Kernels))
 	for k, kn := range tt.Kernels {
-		out.Kernels[k] = rows.traced(kn, out.Insts[kn.First:kn.Last])
+		names[k] = TracedNames(kn)
+		out.Kernels[k] = Traced{Names: names[k], Registers: countRegisters(out.Insts[kn.First:kn.Last])}
+		rows.pick(&out.Kernels[k], kn, nil)
 	}
-	if id, file := out.agentID(); id != "" {
-		if a := agentByID(q.agents, id, file.File); a != nil {
-			q.agents = []trace.CounterAgent{*a}
-			q.agent = Fact{Fact: FactAgent, Value: id, Source: fmt.Sprintf("%s, row %d", path.Base(file.File), file.Row)}
+	m, err := c.machine(out.named(q), c.flag)
+	if err != nil {
+		if m, err = c.machine(out.named(q), &flag{}); err != nil {
+			return nil, err
 		}
 	}
-	var err error
-	if out.Machine, err = c.machine(q, c.flag); err != nil {
+	for k, kn := range tt.Kernels {
+		out.Kernels[k].Ran = ranOf(tt, names, k, m)
+		rows.pick(&out.Kernels[k], kn, m.waveSizes())
+	}
+	if out.Machine, err = c.machine(out.named(q), c.flag); err != nil {
 		return nil, err
 	}
 	if target := out.Arch.ParseTarget(); target != guess {
 		out.Insts = parse(tt, target)
 	}
 	return out, nil
+}
+
+// named is a query for the agent that the rows of the kernels name.
+func (t *Trace) named(q query) query {
+	if id, file := t.agentID(); id != "" {
+		if a := agentByID(q.agents, id, file.File); a != nil {
+			q.agents = []trace.CounterAgent{*a}
+			q.agent = Fact{Fact: FactAgent, Value: id, Source: fmt.Sprintf("%s, row %d", path.Base(file.File), file.Row)}
+		}
+	}
+	return q
 }
 
 // guess is the target as it is without the row of the kernel.
@@ -154,52 +182,83 @@ func (r *rows) hasID(l *trace.Launch) bool {
 	return r.id != nil && l.DispatchID != nil && *l.DispatchID == *r.id
 }
 
-// traced picks the row of a kernel: dispatch id, kernel name and registers must
-// agree with the trace. A row of another dispatch of the same kernel serves
-// when all such rows have one shape and agent, and is doubted; any other is not
-// used.
-func (r *rows) traced(kn trace.Kernel, insts []isa.Inst) Traced {
-	out := Traced{Names: TracedNames(kn), Registers: countRegisters(insts)}
+// pick takes the row of a kernel: dispatch id, kernel name, registers and the
+// waves that ran must agree with the trace. A row of another dispatch of the
+// same kernel serves when all such rows that can be of the launch have one
+// shape and agent, and is doubted; any other is not used. Without wave sizes
+// nothing is held against the waves.
+func (r *rows) pick(t *Traced, kn trace.Kernel, sizes []int64) {
+	t.Companion, t.Doubt, t.Why = nil, nil, ""
 	if kn.Symbol == "" {
-		return out
+		return
 	}
-	var same, other, wrongID *trace.Launch
-	shapes, agent := map[string]bool{}, ""
 	for _, l := range r.byID {
-		if r.names[l.Kernel].Same(out.Names) {
-			same = l
-		} else {
-			wrongID = l
+		if !r.names[l.Kernel].Same(t.Names) {
+			if t.Doubt == nil {
+				t.doubt(l, fmt.Sprintf("dispatch %s is %q there, the trace is of %q; the row is not used", dispatchText(l), l.Kernel, t.Names.Shown()))
+			}
+			continue
 		}
+		if why := t.Registers.tooMany(l); why != "" {
+			t.doubt(l, why+"; the row is not used")
+			return
+		}
+		if fits, _ := t.Ran.is(l, sizes); fits {
+			t.take(l)
+			return
+		}
+		t.doubt(l, t.Ran.unlike(l, sizes[0])+"; neither its shape nor its times are used")
 	}
-	for _, l := range r.named.Find(out.Names) {
-		if r.hasID(l) {
+	t.other(r, sizes)
+}
+
+func (t *Traced) doubt(l *trace.Launch, why string) { t.Doubt, t.Why = l, why }
+
+// take makes the row of the trace's own dispatch the companion.
+func (t *Traced) take(l *trace.Launch) {
+	t.Companion = &Companion{Launch: l, SameDispatch: true, agent: l.AgentID}
+	t.Doubt, t.Why = nil, ""
+	var why string
+	if t.Companion.Time, why = t.Ran.time(l); why != "" {
+		t.doubt(l, why)
+	}
+}
+
+// other looks for another dispatch of the kernel that has the launch's shape.
+func (t *Traced) other(r *rows, sizes []int64) {
+	var other *trace.Launch
+	agent, proven := "", false
+	shapes := map[string]bool{}
+	for _, l := range r.named.Find(t.Names) {
+		fits, known := t.Ran.is(l, sizes)
+		if r.hasID(l) || !fits {
 			continue
 		}
 		shapes[fmt.Sprint(l.Workgroup, l.Grid)] = true
 		if other == nil {
-			other, agent = l, l.AgentID
+			other, agent, proven = l, l.AgentID, known
 		}
 		if l.AgentID != agent {
 			agent = ""
 		}
 	}
-	switch {
-	case same != nil:
-		if why := out.Registers.tooMany(same); why != "" {
-			out.Doubt, out.Why = same, why+"; the row is not used"
-			return out
-		}
-		out.Companion = &Companion{Launch: same, SameDispatch: true, agent: same.AgentID}
-	case other != nil && len(shapes) == 1 && out.Registers.tooMany(other) == "":
-		out.Companion = &Companion{Launch: other, agent: agent}
-		out.Doubt = other
-		out.Why = fmt.Sprintf("it is dispatch %s of the same kernel, not the traced one; its shape is used, its times are not", dispatchText(other))
-	case wrongID != nil:
-		out.Doubt = wrongID
-		out.Why = fmt.Sprintf("dispatch %s is %q there, the trace is of %q; the row is not used", dispatchText(wrongID), wrongID.Kernel, out.Names.Shown())
+	if other == nil || len(shapes) != 1 || t.Registers.tooMany(other) != "" {
+		return
 	}
-	return out
+	t.Companion = &Companion{Launch: other, agent: agent}
+	why := fmt.Sprintf("it is dispatch %s of the same kernel, not the traced one; its shape is used, its times are not", dispatchText(other))
+	if proven {
+		why = fmt.Sprintf("it is dispatch %s of the same kernel with the waves of the traced one; its shape is used, its times are not", dispatchText(other))
+		if t.Companion.Time = t.Ran.median(other); t.Companion.Time != nil {
+			why = fmt.Sprintf("it is dispatch %s of the same kernel with the waves of the traced one; its shape is used, and the %s",
+				dispatchText(other), t.Companion.Time.medianText())
+		}
+	}
+	if t.Doubt != nil {
+		why = t.Why + fmt.Sprintf("; %s, row %d: ", other.Origin.File, other.Origin.Row) + why
+		other = t.Doubt
+	}
+	t.doubt(other, why)
 }
 
 func dispatchText(l *trace.Launch) string {

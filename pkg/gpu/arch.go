@@ -41,6 +41,9 @@ type Arch struct {
 	LDSReadBytes, LDSWriteBytes int
 	// VL1LineBytes and L2LineBytes are the cache line sizes; 0 is unknown.
 	VL1LineBytes, L2LineBytes int
+	// EnginesPerDie is the number of shader engines of a die, 0 where products
+	// of the architecture differ.
+	EnginesPerDie int
 	// L2ChannelsPerDie and L2ChannelBytes (bytes per clock and channel) are
 	// fixed per die on CDNA; 0 where they depend on the product.
 	L2ChannelsPerDie, L2ChannelBytes int

@@ -67,6 +67,7 @@ func vega(name, family string) Arch {
 func gfx908() Arch {
 	a := gcn("gfx908", "CDNA 1")
 	a.AGPR = SeparateAGPR // 256 v and 256 a registers in two files
+	a.EnginesPerDie = 8   // CDNA papers: 8 shader engines a die up to CDNA 2, 4 from CDNA 3 on
 	a.L2LineBytes, a.L2ChannelsPerDie, a.L2ChannelBytes = 128, 32, 64
 	a.RatesSource = srcCDNARates
 	a.Rates = map[Math]float64{
@@ -79,6 +80,7 @@ func gfx908() Arch {
 func gfx90a() Arch {
 	a := gcn("gfx90a", "CDNA 2")
 	a.AGPR = UnifiedAGPR
+	a.EnginesPerDie = 8
 	a.MaxWaves = 8
 	a.Wave64 = VGPRFile{PerSIMD: 512, Granule: 8, Encoding: 8}
 	a.AddressableVGPR = 512
@@ -97,7 +99,7 @@ func gfx942() Arch {
 	a := gfx90a()
 	a.Name, a.Family = "gfx942", "CDNA 3"
 	a.VL1LineBytes = 128
-	a.L2ChannelsPerDie = 16
+	a.EnginesPerDie, a.L2ChannelsPerDie = 4, 16
 	a.Rates = map[Math]float64{
 		VectorFP64: 128, VectorFP32: 256, VectorFP16: 256, // fp32: packed
 		MatrixFP64: 256, MatrixFP32: 256, MatrixXF32: 1024, MatrixFP16: 2048, MatrixBF16: 2048,

@@ -174,6 +174,15 @@ type Launch struct {
 	SGPRs          *int64
 	Workgroup      *[3]int64
 	Grid           *[3]int64
+	// Calls sums the rows of its table that have its kernel and its shape,
+	// whatever their agent; nil when none of them is timed.
+	Calls *Calls
+}
+
+// Calls are the durations of a number of dispatches, in nanoseconds. The median
+// of an even number is the lower of the two in the middle.
+type Calls struct {
+	Timed, MedianNs, MaxNs int64
 }
 
 // DurationNs returns end - start; ok is false when either is missing or the

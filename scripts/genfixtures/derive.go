@@ -164,7 +164,7 @@ func (c *capture) occupancy(e engine) []event {
 			shift = int64(3*n+2) * q
 		}
 		for _, w := range c.waves {
-			if w.se != e.se {
+			if w.se != e.se || n >= len(e.cus)-e.short && w.group == e.groups-1 {
 				continue
 			}
 			ev := event{w.begin + shift, cu, w.simd, w.slot, 1, c.kernelID(w.kernel)}

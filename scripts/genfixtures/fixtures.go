@@ -143,7 +143,7 @@ func gemmLaunch() *launch {
 	return &launch{
 		seed: 1, dispatch: 7, gpu: mi350x(), workgroup: 256, groups: [2]int{16, 16}, working: -1,
 		resident: 4, serveLoad: 36, serveStore: 48, tracedSIMD: -1, shaderMHz: 2000, startTicks: 310_044_120_508,
-		engines: []engine{{0, 1, cuRange(0, 8), 1}, {1, 1, cuRange(0, 8), 1}},
+		engines: []engine{{se: 0, target: 1, cus: cuRange(0, 8), groups: 1}, {se: 1, target: 1, cus: cuRange(0, 8), groups: 1}},
 	}
 }
 
@@ -153,7 +153,7 @@ func copyLaunch() *launch {
 	return &launch{
 		seed: 2, dispatch: 3, gpu: mi300x(), workgroup: 256, groups: [2]int{3648, 1}, working: -1,
 		resident: 8, serveLoad: 100, serveStore: 148, tracedSIMD: -1, shaderMHz: 1900, startTicks: 122_871_033_040,
-		engines: []engine{{0, 1, cuRange(0, 10), 12}, {2, 4, cuRange(0, 9), 12}},
+		engines: []engine{{se: 0, target: 1, cus: cuRange(0, 10), groups: 12}, {se: 2, target: 4, cus: cuRange(0, 9), groups: 12}},
 	}
 }
 
@@ -162,7 +162,7 @@ func earlyLaunch() *launch {
 	return &launch{
 		seed: 3, dispatch: 5, gpu: mi300x(), workgroup: 64, groups: [2]int{3648, 1}, working: 3,
 		resident: 8, serveLoad: 60, serveStore: 80, tracedSIMD: -1, shaderMHz: 2100, startTicks: 98_102_377_216,
-		engines: []engine{{3, 2, cuRange(0, 9), 12}, {5, 2, cuRange(0, 9), 0}},
+		engines: []engine{{se: 3, target: 2, cus: cuRange(0, 9), groups: 12}, {se: 5, target: 2, cus: cuRange(0, 9)}},
 	}
 }
 
@@ -170,6 +170,6 @@ func wmmaLaunch() *launch {
 	return &launch{
 		seed: 4, dispatch: 4, gpu: rx9070xt(), workgroup: 128, groups: [2]int{96, 1}, working: -1,
 		resident: 16, serveLoad: 9, serveStore: 13, tracedSIMD: 3, shaderMHz: 2700, startTicks: 41_877_120_935,
-		engines: []engine{{0, 1, append(cuRange(0, 4), cuRange(128, 4)...), 3}, {1, 1, append(cuRange(0, 4), cuRange(128, 4)...), 3}},
+		engines: []engine{{se: 0, target: 1, cus: append(cuRange(0, 4), cuRange(128, 4)...), groups: 3}, {se: 1, target: 1, cus: append(cuRange(0, 4), cuRange(128, 4)...), groups: 3}},
 	}
 }

@@ -48,7 +48,7 @@ func mfmaLaunch() *launch {
 	return &launch{
 		seed: 11, dispatch: 2, gpu: mi350x(), workgroup: 256, groups: [2]int{512, 1}, working: -1,
 		resident: 2, serveLoad: 36, serveStore: 48, tracedSIMD: -1, shaderMHz: 2000, startTicks: 210_044_120_508,
-		engines: []engine{{0, 1, cuRange(0, 8), 2}},
+		engines: []engine{{se: 0, target: 1, cus: cuRange(0, 8), groups: 2}},
 	}
 }
 
@@ -56,7 +56,7 @@ func ldsLaunch() *launch {
 	return &launch{
 		seed: 12, dispatch: 2, gpu: mi300x(), workgroup: 256, groups: [2]int{608, 1}, working: -1,
 		resident: 2, serveLoad: 60, serveStore: 80, tracedSIMD: -1, shaderMHz: 2000, startTicks: 220_044_120_508,
-		engines: []engine{{0, 1, cuRange(0, 10), 2}},
+		engines: []engine{{se: 0, target: 1, cus: cuRange(0, 10), groups: 2}},
 	}
 }
 
@@ -64,16 +64,16 @@ func unevenLaunch() *launch {
 	return &launch{
 		seed: 13, dispatch: 2, gpu: mi300x(), workgroup: 256, groups: [2]int{304, 1}, working: -1,
 		resident: 2, serveLoad: 60, serveStore: 80, tracedSIMD: -1, shaderMHz: 2000, startTicks: 230_044_120_508,
-		engines: []engine{{0, 1, cuRange(0, 10), 1}},
+		engines: []engine{{se: 0, target: 1, cus: cuRange(0, 10), groups: 1}},
 	}
 }
 
 // tailLaunch has 8 workgroups on each of 304 CUs, and 40 more; the traced CU
-// runs one of them.
+// and another of its engine run one of them.
 func tailLaunch() *launch {
 	return &launch{
 		seed: 14, dispatch: 2, gpu: mi300x(), workgroup: 256, groups: [2]int{2472, 1}, working: -1,
 		resident: 8, serveLoad: 260, serveStore: 320, tracedSIMD: -1, shaderMHz: 1900, startTicks: 240_044_120_508,
-		engines: []engine{{0, 1, cuRange(0, 10), 9}},
+		engines: []engine{{se: 0, target: 1, cus: cuRange(0, 10), groups: 9, short: 8}},
 	}
 }

@@ -36,6 +36,8 @@ type engine struct {
 	cus    []int
 	// groups counts the workgroups that the target runs.
 	groups int
+	// short counts the last of cus that run one workgroup less.
+	short int
 }
 
 // gpu is an agent of the machine.

@@ -75,7 +75,7 @@ func saxpyCapture() (*capture, error) {
 	c, err := build(k, &launch{
 		seed: 5, dispatch: 1, gpu: g, workgroup: 256, groups: [2]int{608, 1}, working: -1, resident: 8,
 		serveLoad: 20, serveStore: 24, tracedSIMD: -1, shaderMHz: 2100, startTicks: 77_310_004_400,
-		engines: []engine{{0, 1, cuRange(0, 2), 1}},
+		engines: []engine{{se: 0, target: 1, cus: cuRange(0, 2), groups: 1}},
 	})
 	if err != nil {
 		return nil, err

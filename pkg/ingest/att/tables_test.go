@@ -98,6 +98,7 @@ func TestReadLaunches(t *testing.T) {
 		Origin: trace.Origin{File: "f.csv", Row: 2}, DispatchID: ptr(2), AgentID: "Agent 2", Kernel: "k()",
 		StartNs: ptr(1000), EndNs: ptr(3500), LDSBytes: ptr(512), ScratchBytes: ptr(0), VGPRs: ptr(8), AccumVGPRs: ptr(4), SGPRs: ptr(32),
 		Workgroup: &[3]int64{256, 1, 1}, Grid: &[3]int64{2560, 2, 1},
+		Calls: &trace.Calls{Timed: 4, MedianNs: 2500, MaxNs: 2500},
 	}
 	if diff := cmp.Diff(want, got[0]); diff != "" {
 		t.Error(diff)

@@ -3,6 +3,7 @@ package kerneltrace
 import (
 	"context"
 	"path"
+	"slices"
 	"strconv"
 	"strings"
 
@@ -97,6 +98,7 @@ func (t *Table) Beside(id *int64, named func(kernel string) bool, limit int) (ro
 	for i := range t.keys {
 		own[i] = named(t.keys[i].kernel)
 	}
+	var launches []int32 // of rows
 	seen := map[key]bool{}
 	ids := 0
 	for i := range t.rows {
@@ -105,22 +107,73 @@ func (t *Table) Beside(id *int64, named func(kernel string) bool, limit int) (ro
 		if !byID && !own[r.launch] {
 			continue
 		}
-		shape := t.keys[r.launch]
-		shape.agent = "" // another GPU is not another shape
+		same := t.keys[r.launch]
+		same.agent = "" // another GPU is not another shape
 		switch {
 		case byID && ids < limit:
 			ids++
-		case byID || seen[shape]:
+		case byID || seen[same]:
 			continue
 		case len(seen) == limit:
 			more++
 			continue
 		default:
-			seen[shape] = true
+			seen[same] = true
 		}
 		rows = append(rows, t.launch(r))
+		launches = append(launches, r.launch)
 	}
+	t.time(rows, launches)
 	return rows, more
+}
+
+// shape is what a launch is called again with.
+type shape struct {
+	kernel          string
+	workgroup, grid [3]int64
+}
+
+// time sums the calls of the launches that rows are of.
+func (t *Table) time(rows []trace.Launch, launches []int32) {
+	shapeOf := func(launch int32) shape {
+		k := &t.keys[launch]
+		return shape{k.kernel, k.workgroup, k.grid}
+	}
+	wanted := make(map[shape]int, len(rows))
+	for _, l := range launches {
+		if s := shapeOf(l); !has(wanted, s) {
+			wanted[s] = len(wanted)
+		}
+	}
+	of := make([]int, len(t.keys)) // place in times by launch, -1 for none
+	for i := range of {
+		of[i] = -1
+		if n, ok := wanted[shapeOf(int32(i))]; ok {
+			of[i] = n
+		}
+	}
+	times := make([][]int64, len(wanted))
+	for i := range t.rows {
+		r := &t.rows[i]
+		if n := of[r.launch]; n >= 0 && r.start != trace.Absent && r.end > r.start {
+			times[n] = append(times[n], r.end-r.start)
+		}
+	}
+	calls := make([]*trace.Calls, len(wanted))
+	for n, ns := range times {
+		if len(ns) > 0 {
+			slices.Sort(ns)
+			calls[n] = &trace.Calls{Timed: int64(len(ns)), MedianNs: ns[(len(ns)-1)/2], MaxNs: ns[len(ns)-1]}
+		}
+	}
+	for i := range rows {
+		rows[i].Calls = calls[wanted[shapeOf(launches[i])]]
+	}
+}
+
+func has(m map[shape]int, s shape) bool {
+	_, ok := m[s]
+	return ok
 }
 
 // launch is one row with all of its figures.
