@@ -10,6 +10,7 @@ import (
 	"github.com/rocanalyze/rocanalyze/analyzers/exposed"
 	"github.com/rocanalyze/rocanalyze/analyzers/flow"
 	"github.com/rocanalyze/rocanalyze/analyzers/hotspots"
+	"github.com/rocanalyze/rocanalyze/analyzers/idioms"
 	"github.com/rocanalyze/rocanalyze/analyzers/kernels"
 	"github.com/rocanalyze/rocanalyze/analyzers/l2"
 	"github.com/rocanalyze/rocanalyze/analyzers/loops"
@@ -35,6 +36,7 @@ func All() []*analysis.Analyzer {
 		exposed.Analyzer.Analyzer,
 		flow.Analyzer.Analyzer,
 		hotspots.Analyzer.Analyzer,
+		idioms.Analyzer.Analyzer,
 		kernels.Analyzer.Analyzer,
 		l2.Analyzer.Analyzer,
 		loops.Analyzer.Analyzer,
@@ -55,6 +57,7 @@ func Commands() []*view.Command {
 	return []*view.Command{
 		&counters.Cmd,
 		&hotspots.Cmd,
+		&idioms.Cmd,
 		&kernels.Cmd,
 		&l2.Cmd,
 		&loops.Cmd,

@@ -124,6 +124,36 @@ func halved(counts ...[2]int64) func(*testing.T) *trace.Trace {
 	return made(table(a, ls...))
 }
 
+// twice is some instructions two times, and the end.
+func twice(code ...inst) []inst { return append(slices.Concat(code, code), endpgm) }
+
+// exp2 is the guarded exponential of a register whose argument is in v2.
+func exp2(of string) []inst {
+	return []inst{
+		{"v_cmp_gt_f32_e32 vcc, s4, v1", 0, 4},
+		{"s_nop 1", 4, 4},
+		{"v_cndmask_b32_e32 v5, 0, v6, vcc", 0, 4},
+		{"v_add_f32_e32 v2, v1, v5", 0, 4},
+		{"v_exp_f32_e32 v7, " + of, 0, 16},
+		{"v_cndmask_b32_e32 v8, 0, v9, vcc", 0, 4},
+		{"v_ldexp_f32 v7, v7, v8", 0, 4},
+	}
+}
+
+// addressed makes two addresses, in a loop or, with no iterations, outside.
+func addressed(iterations int64) func(*testing.T) *trace.Trace {
+	code := []inst{
+		{"v_lshl_add_u64 v[2:3], v[0:1], 2, s[4:5]", 0, 4},
+		{"global_load_dword v4, v[2:3], off", 0, 4},
+		{"v_lshl_add_u64 v[6:7], v[0:1], 2, s[6:7]", 0, 4},
+		{"global_load_dword v5, v[6:7], off", 0, 4},
+	}
+	if iterations > 0 {
+		return loop(iterations, code...)
+	}
+	return made(of(listed(nil, append(code, endpgm)...)))
+}
+
 // cases has a pair for every rule.
 func cases() map[string]pair {
 	launch := func(size, items, notSize, notItems int64) pair {
@@ -198,6 +228,29 @@ func cases() map[string]pair {
 		"narrow_stores": kernel( // the drain is 5 % of the time, and less
 			listed(nil, inst{"global_store_dword v0, v1, s[2:3]", 0, 4}, inst{"v_mov_b32_e32 v100, v101", 0, 946}, inst{"s_endpgm", 0, 50}),
 			listed(nil, inst{"global_store_dword v0, v1, s[2:3]", 0, 4}, inst{"v_mov_b32_e32 v100, v101", 0, 947}, inst{"s_endpgm", 0, 49})),
+
+		// Idioms: the pattern at two places; the data does not connect, or it is at one.
+		"exp2_scaffold": kernel(
+			listed(nil, twice(exp2("v2")...)...),
+			listed(nil, twice(exp2("v3")...)...)), // another value is exponentiated
+		"spilled_values": kernel(
+			listed(nil, inst{"scratch_store_dword off, v1, off", 0, 4}, inst{"scratch_load_dword v1, off, off", 0, 4}, endpgm),
+			listed(nil, inst{"scratch_load_dword v1, off, off", 0, 4}, endpgm)),
+		"compare_select_nops": kernel(
+			listed(nil, twice(inst{"v_cmp_gt_f32_e32 vcc, 0, v1", 0, 4}, inst{"s_nop 1", 4, 4}, inst{"v_cndmask_b32_e32 v2, v3, v4, vcc", 0, 4})...),
+			listed(nil, twice(inst{"v_cmp_gt_f32_e64 s[4:5], 0, v1", 0, 4}, inst{"s_nop 1", 4, 4}, inst{"v_cndmask_b32_e32 v2, v3, v4, vcc", 0, 4})...)),
+		"lds_read_use_pairs": kernel(
+			listed(nil, twice(inst{"ds_read_b32 v1, v2", 0, 4}, inst{"s_waitcnt lgkmcnt(0)", 90, 4}, inst{"v_add_f32_e32 v3, v1, v4", 0, 4})...),
+			listed(nil, twice(inst{"ds_read_b32 v1, v2", 0, 4}, inst{"s_waitcnt lgkmcnt(0)", 90, 4}, inst{"v_add_f32_e32 v3, v5, v4", 0, 4})...)),
+		"conversion_chains": kernel(
+			listed(nil, twice(inst{"v_cvt_f32_f16_e32 v1, v2", 0, 4}, inst{"v_cvt_pk_bf16_f32 v3, v1, v1", 0, 4})...),
+			listed(nil, twice(inst{"v_cvt_f32_f16_e32 v1, v2", 0, 4}, inst{"v_cvt_pk_bf16_f32 v3, v4, v4", 0, 4})...)),
+		"address_recomputation": {
+			fires:  addressed(10),
+			not:    addressed(0),
+			device: "gfx950",
+		},
+
 		"narrow_lds_copies": kernel(
 			listed(nil, inst{"buffer_load_dword v1, s[4:7], 0 offen lds", 0, 4}, endpgm),
 			listed(nil, inst{"buffer_load_dwordx4 v1, s[4:7], 0 offen lds", 0, 4}, endpgm)),

@@ -71,6 +71,9 @@ var refined = []struct {
 	{"vmem_drain_in_loop", []string{"vmem_wait", "vmem_to_lds_wait"}, false},
 	{"narrow_stores", []string{"store_drain"}, false},
 	{"scalar_load_in_loop", []string{"smem_wait"}, false},
+	{"spilled_values", []string{"spills"}, false},
+	{"compare_select_nops", []string{"pipeline_bubble"}, false},
+	{"lds_read_use_pairs", []string{"lds_wait"}, false},
 	{"bank_conflicts", []string{"lds_issue"}, false},
 }
 

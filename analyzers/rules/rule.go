@@ -4,6 +4,7 @@ import (
 	"slices"
 
 	"github.com/rocanalyze/rocanalyze/analyzers/balance"
+	"github.com/rocanalyze/rocanalyze/analyzers/idioms"
 	"github.com/rocanalyze/rocanalyze/analyzers/l2"
 	"github.com/rocanalyze/rocanalyze/analyzers/loops"
 	"github.com/rocanalyze/rocanalyze/analyzers/occupancy"
@@ -28,7 +29,7 @@ func checks() []rule.Check[*subject] {
 // Rules lists all rules that diagnose shows findings of, its own first, and
 // then the gates.
 func Rules() []rule.Rule {
-	all := slices.Concat(rule.Rules(checks()), loops.Analyzer.Rules, occupancy.Analyzer.Rules, balance.Analyzer.Rules, l2.Analyzer.Rules, trust.Analyzer.Rules)
+	all := slices.Concat(rule.Rules(checks()), loops.Analyzer.Rules, idioms.Analyzer.Rules, occupancy.Analyzer.Rules, balance.Analyzer.Rules, l2.Analyzer.Rules, trust.Analyzer.Rules)
 	slices.SortStableFunc(all, func(a, b rule.Rule) int {
 		switch {
 		case a.Kind != rule.Gate && b.Kind == rule.Gate:

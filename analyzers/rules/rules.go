@@ -11,6 +11,7 @@ import (
 	"github.com/rocanalyze/rocanalyze/analyzers/code"
 	"github.com/rocanalyze/rocanalyze/analyzers/exposed"
 	"github.com/rocanalyze/rocanalyze/analyzers/flow"
+	"github.com/rocanalyze/rocanalyze/analyzers/idioms"
 	"github.com/rocanalyze/rocanalyze/analyzers/l2"
 	"github.com/rocanalyze/rocanalyze/analyzers/loops"
 	"github.com/rocanalyze/rocanalyze/analyzers/occupancy"
@@ -32,7 +33,7 @@ var Analyzer = analysis.New(analysis.Analyzer{
 	Name: "rules",
 	Doc:  doc,
 	Requires: []analysis.Required{
-		code.Analyzer, replay.Analyzer, stalls.Analyzer, flow.Analyzer, exposed.Analyzer, shape.Analyzer, l2.Analyzer, loops.Analyzer, occupancy.Analyzer, balance.Analyzer, trust.Analyzer, regime.Analyzer,
+		code.Analyzer, replay.Analyzer, stalls.Analyzer, flow.Analyzer, exposed.Analyzer, shape.Analyzer, idioms.Analyzer, l2.Analyzer, loops.Analyzer, occupancy.Analyzer, balance.Analyzer, trust.Analyzer, regime.Analyzer,
 	},
 	Params: []analysis.Param{
 		{Name: paramMostOf, Default: 60, Unit: "%", Doc: "part of a general finding's bound from which a more precise one stands for it"},

@@ -6,6 +6,7 @@ import (
 	"github.com/rocanalyze/rocanalyze/analyzers/code"
 	"github.com/rocanalyze/rocanalyze/analyzers/exposed"
 	"github.com/rocanalyze/rocanalyze/analyzers/flow"
+	"github.com/rocanalyze/rocanalyze/analyzers/idioms"
 	"github.com/rocanalyze/rocanalyze/analyzers/loops"
 	"github.com/rocanalyze/rocanalyze/analyzers/occupancy"
 	"github.com/rocanalyze/rocanalyze/analyzers/regime"
@@ -117,6 +118,9 @@ func (s *subject) measured() []finding.Finding {
 		}
 		if s.m.Balance != nil {
 			out = append(out, s.m.Balance.Found...)
+		}
+		if k := idioms.Analyzer.Of(s.p).Kernel(s.tt, s.m.Kernel); k != nil {
+			out = append(out, k.Found...)
 		}
 	}
 	told := map[string]bool{}
