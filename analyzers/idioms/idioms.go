@@ -51,7 +51,7 @@ type Result struct {
 type Kernel struct {
 	Path       string `json:"path"`
 	Name       string `json:"name"`
-	WaveCycles int64  `json:"wave_cycles"`
+	WaveCycles int64  `json:"spent_cycles"`
 	// Idioms are the known patterns that were executed, Sequences the costliest
 	// repeated runs of instructions in none of them; the costliest first.
 	Idioms    []Idiom    `json:"idioms"`
@@ -80,7 +80,7 @@ type Idiom struct {
 	Title string `json:"title"`
 	// Removes names what the remedy removes, RemovedCycles what that costs.
 	Removes       string  `json:"removes"`
-	RemovedCycles int64   `json:"removed_wave_cycles"`
+	RemovedCycles int64   `json:"removed_cycles"`
 	RemovedPct    float64 `json:"removed_pct"`
 	Fix           string  `json:"fix"`
 	Cost
@@ -91,8 +91,8 @@ type Cost struct {
 	Places int `json:"places"`
 	// Executions are those of the places' first instructions.
 	Executions int64   `json:"executions"`
-	WaveCycles int64   `json:"wave_cycles"`
-	Pct        float64 `json:"pct_of_wave_cycles"`
+	WaveCycles int64   `json:"spent_cycles"`
+	Pct        float64 `json:"spent_pct"`
 	// Example is the costliest place.
 	Example []Line `json:"example"`
 

@@ -20,7 +20,7 @@ const (
 // Sequence is a run of instructions that the code repeats, whatever its
 // registers are called.
 type Sequence struct {
-	Instructions []string `json:"instructions"`
+	Instructions []string `json:"mnemonics"`
 	Cost
 }
 

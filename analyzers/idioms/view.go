@@ -32,17 +32,17 @@ type row struct {
 }
 
 var columns = report.Columns[row]{
-	{Column: report.Column{Key: "idiom", Title: "idiom or sequence", Flex: true, Min: 20}, Cell: func(r row) report.Cell { return report.Text(r.what) }},
+	{Column: report.Column{Key: "title", Title: "idiom or sequence", Flex: true, Min: 20}, Cell: func(r row) report.Cell { return report.Text(r.what) }},
 	report.Col("places", "places", func(r row) report.Cell { return report.Cycles(r.Places) }),
 	report.Col("executions", "executions", func(r row) report.Cell { return report.Cycles(r.Executions) }),
-	report.Col("wave_cycles_pct", "cycles", func(r row) report.Cell { return report.Pct(r.Pct) }),
+	report.Col("spent_pct", "cycles", func(r row) report.Cell { return report.Pct(r.Pct) }),
 	report.Col("removed_pct", "removable", func(r row) report.Cell {
 		if r.removed == nil {
 			return report.Absent("")
 		}
 		return report.Pct(*r.removed)
 	}),
-	report.Col("example_line", "at line", func(r row) report.Cell { return report.Cycles(r.Example[0].Line) }),
+	report.Col("line", "at line", func(r row) report.Cell { return report.Cycles(r.Example[0].Line) }),
 }
 
 // rows are the patterns and sequences of a kernel.
@@ -64,6 +64,12 @@ func show(in *view.Input) (*view.Shown, error) {
 	if res == nil {
 		return nil, in.NoThreadTrace()
 	}
+	if len(res.Kernels) == 0 && in.Selects() {
+		return nil, in.NoKernel(in.KernelNames())
+	}
+	if len(res.Kernels) == 0 {
+		return nil, view.Nothing("no kernel with cycles to show; the traces hold: " + in.FirstKernels())
+	}
 	s := &view.Shown{Result: res, Findings: in.Findings()}
 	var all []row
 	for i := range res.Kernels {
@@ -77,8 +83,5 @@ func show(in *view.Input) (*view.Shown, error) {
 		}
 	}
 	s.Table = columns.Table("idioms", all)
-	if len(res.Kernels) == 0 {
-		s.Nothing = "there is no kernel in " + in.Where()
-	}
 	return s, nil
 }
