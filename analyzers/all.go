@@ -7,6 +7,7 @@ import (
 	"github.com/rocanalyze/rocanalyze/analyzers/balance"
 	"github.com/rocanalyze/rocanalyze/analyzers/code"
 	"github.com/rocanalyze/rocanalyze/analyzers/counters"
+	"github.com/rocanalyze/rocanalyze/analyzers/efficiency"
 	"github.com/rocanalyze/rocanalyze/analyzers/exposed"
 	"github.com/rocanalyze/rocanalyze/analyzers/flow"
 	"github.com/rocanalyze/rocanalyze/analyzers/hotspots"
@@ -33,6 +34,7 @@ func All() []*analysis.Analyzer {
 		balance.Analyzer.Analyzer,
 		code.Analyzer.Analyzer,
 		counters.Analyzer.Analyzer,
+		efficiency.Analyzer.Analyzer,
 		exposed.Analyzer.Analyzer,
 		flow.Analyzer.Analyzer,
 		hotspots.Analyzer.Analyzer,

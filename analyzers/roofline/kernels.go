@@ -1,9 +1,14 @@
 package roofline
 
 import (
+	"strings"
+
 	"github.com/rocanalyze/rocanalyze/analyzers/code"
+	"github.com/rocanalyze/rocanalyze/analyzers/efficiency"
 	"github.com/rocanalyze/rocanalyze/analyzers/regime"
+	"github.com/rocanalyze/rocanalyze/analyzers/replay"
 	"github.com/rocanalyze/rocanalyze/pkg/gpu"
+	"github.com/rocanalyze/rocanalyze/pkg/trace"
 )
 
 // kernel adds the points of one kernel: of its counters where they hold FLOPs,
@@ -86,11 +91,14 @@ func value(c *regime.CounterMeasure, id string) (float64, bool) {
 	return *v.Value, true
 }
 
-// mathOf is the roof of a matrix instruction by the type of its first operand.
-var mathOf = map[string]gpu.Math{
-	"fp64": gpu.MatrixFP64, "fp32": gpu.MatrixFP32, "xf32": gpu.MatrixXF32, "fp16": gpu.MatrixFP16, "bf16": gpu.MatrixBF16,
-	"fp8": gpu.MatrixFP8, "bf8": gpu.MatrixFP8, "fp6": gpu.MatrixFP6, "bf6": gpu.MatrixFP6, "fp4": gpu.MatrixFP4,
-	"int8": gpu.MatrixInt8, "int4": gpu.MatrixInt4,
+// hits are the executions of a row by the waves that the trace's number of waves
+// is of: those read, where there are wave files.
+func (b *builder) hits(tt *trace.ThreadTrace) func(row int) int64 {
+	r := replay.Analyzer.Of(b.p, tt)
+	if !r.HasWaves {
+		return func(row int) int64 { return tt.Code[row].Hits }
+	}
+	return func(row int) int64 { return r.Counts[replay.Working][row].Hits + r.Counts[replay.NoWork][row].Hits }
 }
 
 // tracedPoint scales the matrix work of the traced waves to the dispatch.
@@ -102,17 +110,21 @@ func (b *builder) tracedPoint(k *regime.Kernel, m *regime.TraceMeasure) (Point, 
 	kn := tt.Kernels[m.Kernel]
 	p := Point{Name: k.Name, Source: "thread_trace", Path: tt.Path, Levels: []Level{}}
 	byMath := map[gpu.Math]float64{}
+	hits := b.hits(tt)
 	for row := kn.First; row < kn.Last; row++ {
 		mx := insts[row].Matrix
 		if mx == nil {
 			continue
 		}
-		flops := float64(tt.Code[row].Hits) * float64(mx.FLOPs)
+		flops := float64(hits(row)) * float64(mx.FLOPs)
 		p.FLOPs += flops
-		byMath[mathOf[mx.TypeA]] += flops
+		byMath[efficiency.MathOf(mx)] += flops
 	}
 	if p.FLOPs <= 0 {
 		return Point{}, false
+	}
+	if e := efficiency.Analyzer.Of(b.p, tt); e != nil && e.Kernel == m.Kernel {
+		p.Efficiency = e
 	}
 	most := 0.0
 	for _, x := range gpu.Maths() {
@@ -126,10 +138,13 @@ func (b *builder) tracedPoint(k *regime.Kernel, m *regime.TraceMeasure) (Point, 
 	}
 	h := m.Hot
 	if w := h.Waves; w != nil && w.Sampled > 0 && w.InDispatch != nil {
-		scale := float64(*w.InDispatch) / float64(w.Sampled)
+		scale, by := float64(*w.InDispatch)/float64(w.Sampled), "waves"
+		if e := p.Efficiency; e != nil && e.Scale != nil {
+			scale, by = *e.Scale, strings.ReplaceAll(e.ScaledBy, "_", " ")
+		}
 		p.FLOPs *= scale
 		bytes *= scale
-		p.Notes = append(p.Notes, "matrix operations and requested bytes of the traced waves, scaled to all waves of the dispatch; vector arithmetic is not counted")
+		p.Notes = append(p.Notes, "matrix operations and requested bytes of the traced waves, scaled to all "+by+" of the dispatch; vector arithmetic is not counted")
 		if h.Launch != nil && h.Launch.DurationNs != nil {
 			p.TimeNs = h.Launch.DurationNs
 		}

@@ -7,7 +7,9 @@ import (
 	"fmt"
 
 	"github.com/rocanalyze/rocanalyze/analyzers/code"
+	"github.com/rocanalyze/rocanalyze/analyzers/efficiency"
 	"github.com/rocanalyze/rocanalyze/analyzers/regime"
+	"github.com/rocanalyze/rocanalyze/analyzers/replay"
 	"github.com/rocanalyze/rocanalyze/pkg/analysis"
 	"github.com/rocanalyze/rocanalyze/pkg/capture"
 	"github.com/rocanalyze/rocanalyze/pkg/gpu"
@@ -32,7 +34,7 @@ const maxExtent = 1 << 30
 var Analyzer = analysis.New(analysis.Analyzer{
 	Name:     "roofline",
 	Doc:      doc,
-	Requires: []analysis.Required{code.Analyzer, regime.Analyzer},
+	Requires: []analysis.Required{code.Analyzer, replay.Analyzer, efficiency.Analyzer, regime.Analyzer},
 	Params: []analysis.Param{
 		{Name: paramM, Doc: "rows of the matrix product's result; 0 is no product"},
 		{Name: paramN, Doc: "columns of the result"},
@@ -89,6 +91,8 @@ type Point struct {
 	// Bound is "memory" or "compute": on which side of the ridge it lies.
 	Bound string   `json:"bound_by,omitempty"`
 	Notes []string `json:"remarks,omitempty"`
+	// Efficiency is the way from the peak to what was achieved, of a trace.
+	Efficiency *efficiency.Efficiency `json:"efficiency,omitempty"`
 }
 
 // Level is a point's traffic at one memory level.

@@ -23,6 +23,9 @@ func Sections(r *Result, v View) report.Document {
 	var doc report.Document
 	for i := range r.Points {
 		doc.Sections = append(doc.Sections, pointSection(i, &r.Points[i], r, v))
+		if e := r.Points[i].Efficiency; e != nil {
+			doc.Sections = append(doc.Sections, e.Section(fmt.Sprintf("efficiency-%d", i)))
+		}
 	}
 	if lines := plot(r); lines != nil {
 		s := report.Snippet{Path: "operations per second against operations per byte of memory, both logarithmic"}

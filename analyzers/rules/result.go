@@ -3,6 +3,7 @@ package rules
 import (
 	"slices"
 
+	"github.com/rocanalyze/rocanalyze/analyzers/efficiency"
 	"github.com/rocanalyze/rocanalyze/analyzers/regime"
 	"github.com/rocanalyze/rocanalyze/pkg/finding"
 )
@@ -20,8 +21,11 @@ type Kernel struct {
 	// Silenced are rules that fired and that the verdict makes moot.
 	Silenced []Silenced `json:"silenced,omitempty"`
 	// NotRun are rules that lacked their evidence.
-	NotRun []NotRun  `json:"rules_not_run,omitempty"`
-	Next   []Capture `json:"next_capture"`
+	NotRun []NotRun `json:"rules_not_run,omitempty"`
+	// Efficiency is the way from the peak to what was achieved, of the trace that
+	// the verdict rests on.
+	Efficiency *efficiency.Efficiency `json:"efficiency,omitempty"`
+	Next       []Capture              `json:"next_capture"`
 }
 
 // Silenced is a rule that fired in vain.

@@ -9,6 +9,7 @@ import (
 
 	"github.com/rocanalyze/rocanalyze/analyzers/balance"
 	"github.com/rocanalyze/rocanalyze/analyzers/code"
+	"github.com/rocanalyze/rocanalyze/analyzers/efficiency"
 	"github.com/rocanalyze/rocanalyze/analyzers/exposed"
 	"github.com/rocanalyze/rocanalyze/analyzers/flow"
 	"github.com/rocanalyze/rocanalyze/analyzers/idioms"
@@ -34,6 +35,7 @@ var Analyzer = analysis.New(analysis.Analyzer{
 	Doc:  doc,
 	Requires: []analysis.Required{
 		code.Analyzer, replay.Analyzer, stalls.Analyzer, flow.Analyzer, exposed.Analyzer, shape.Analyzer, idioms.Analyzer, l2.Analyzer, loops.Analyzer, occupancy.Analyzer, balance.Analyzer, trust.Analyzer, regime.Analyzer,
+		efficiency.Analyzer,
 	},
 	Params: []analysis.Param{
 		{Name: paramMostOf, Default: 60, Unit: "%", Doc: "part of a general finding's bound from which a more precise one stands for it"},
@@ -51,6 +53,7 @@ func run(p *analysis.Pass) (*Result, error) {
 		k := Kernel{Kernel: verdicts.Kernels[i], Findings: []finding.Finding{}, Next: []Capture{}}
 		s := newSubject(p, &verdicts.Kernels[i])
 		k.NotRun = s.notRun()
+		k.Efficiency = s.efficiency()
 		k.take(s.own(own))
 		k.take(s.measured())
 		if err := s.boundAll(k.Findings); err != nil {

@@ -90,6 +90,9 @@ func kernelSections(i int, k *Kernel, gates []finding.Finding, v View, left int)
 	if len(k.Levels)+len(k.Evidence) > 0 {
 		out = append(out, numbers(i, k, v))
 	}
+	if v.Verbose && k.Efficiency != nil {
+		out = append(out, k.Efficiency.Section(fmt.Sprintf("efficiency-%d", i)))
+	}
 	if notes := findingNotes(k, left, v); len(notes.Items) > 0 {
 		out = append(out, report.Section{ID: fmt.Sprintf("findings-%d", i), Title: "What to do", Items: []report.Item{notes}})
 	}

@@ -4,6 +4,7 @@ import (
 	"slices"
 
 	"github.com/rocanalyze/rocanalyze/analyzers/code"
+	"github.com/rocanalyze/rocanalyze/analyzers/efficiency"
 	"github.com/rocanalyze/rocanalyze/analyzers/exposed"
 	"github.com/rocanalyze/rocanalyze/analyzers/flow"
 	"github.com/rocanalyze/rocanalyze/analyzers/idioms"
@@ -103,6 +104,18 @@ func (s *subject) own(checks []rule.Check[*subject]) []finding.Finding {
 		place.Path = s.k.Sources[0].Path
 	}
 	return analysis.Find(s.p, able, s, place)
+}
+
+// efficiency is the way from the peak to what the trace achieved, nil where it
+// is not of this kernel.
+func (s *subject) efficiency() *efficiency.Efficiency {
+	if s.m == nil {
+		return nil
+	}
+	if e := efficiency.Analyzer.Of(s.p, s.tt); e != nil && e.Kernel == s.m.Kernel {
+		return e
+	}
+	return nil
 }
 
 // measured is what the measures found about the kernel. Of several counter runs
