@@ -159,6 +159,14 @@ func loaded(cus ...trace.CUWaves) func(*testing.T) *trace.Trace {
 	}))
 }
 
+// clocked is a trace of an MI300X at some clock.
+func clocked(mhz int64) func(*testing.T) *trace.Trace {
+	return made(of(good(), func(tt *trace.ThreadTrace) {
+		tt.Agents = []trace.Agent{mi300x()}
+		tt.Clocks = &trace.Clocks{RealHz: 100e6, Engines: []trace.EngineClock{{Points: []trace.ClockPoint{{}, {Gfx: mhz, Real: 100}}}}}
+	}))
+}
+
 // table is a kernel trace of launches on one GPU.
 func table(a trace.Agent, launches ...trace.Launch) *trace.Trace {
 	t := &trace.LaunchTable{Path: "x_kernel_trace.csv", Kind: "kernel_trace", Rows: int64(len(launches)), Agents: []trace.Agent{a}}

@@ -275,8 +275,9 @@ func cases() map[string]pair {
 		"halved_vgpr_count":           {fires: halved([2]int64{68, 0}), not: halved([2]int64{64, 8})},
 		"mixed_vgpr_counts":           {fires: halved([2]int64{68, 0}, [2]int64{64, 8}), not: halved([2]int64{72, 0}, [2]int64{64, 8})},
 
-		"imbalance":   {fires: loaded(occupied(1000, 1000), occupied(900, 900)), not: loaded(occupied(1000, 1000), occupied(902, 902))},
-		"empty_simds": {fires: loaded(occupied(1000, 1000, 1000, 400)), not: loaded(occupied(1000, 1000, 1000, 404))},
+		"imbalance":       {fires: loaded(occupied(1000, 1000, 1000), occupied(900, 900)), not: loaded(occupied(1000, 1000, 1000), occupied(902, 902))},
+		"clock_below_max": {fires: clocked(1995), not: clocked(1996)}, // of 2100 MHz
+		"empty_simds":     {fires: loaded(occupied(1000, 1000, 1000, 400)), not: loaded(occupied(1000, 1000, 1000, 404))},
 
 		// Counters.
 		"bank_conflicts": {fires: counts([]string{"SQ_LDS_BANK_CONFLICT=1900", "GRBM_GUI_ACTIVE=1000"}), not: counts([]string{"SQ_LDS_BANK_CONFLICT=1890", "GRBM_GUI_ACTIVE=1000"}), device: "MI300X"},

@@ -99,16 +99,17 @@ func TestCause(t *testing.T) {
 		name      string
 		b         Balance
 		text, fix string
+		mends     bool
 	}{
-		{"long waves", Balance{Lifetimes: unlike}, "live unequally long (10 to 1000", "longest workgroups first"},
-		{"long waves of a product", Balance{Lifetimes: unlike, Shape: rule.GEMM}, "live unequally", "stream-K"},
-		{"trips", Balance{Lifetimes: unlike, Trips: []Trips{{FirstLine: 4, LastLine: 9, Least: 1, Median: 7, Most: 15}}}, "lines 4 to 9 differ (1 to 15", "causal mask"},
-		{"trips that hardly differ", Balance{Lifetimes: unlike, Trips: []Trips{{Least: 7, Median: 7, Most: 8}}}, "live unequally", "longest workgroups first"},
-		{"rounds", Balance{Lifetimes: alike, Waves: Range{12, 16, 20}}, "12 to 20 waves a unit", "whole rounds"},
-		{"one round", Balance{Lifetimes: alike, Waves: Range{4, 4, 4}}, "4 waves on each", "no schedule mends it"},
+		{"long waves", Balance{Lifetimes: unlike}, "live unequally long (10 to 1000", "longest workgroups first", true},
+		{"long waves of a product", Balance{Lifetimes: unlike, Shape: rule.GEMM}, "live unequally", "stream-K", true},
+		{"trips", Balance{Lifetimes: unlike, Trips: []Trips{{FirstLine: 4, LastLine: 9, Least: 1, Median: 7, Most: 15}}}, "lines 4 to 9 differ (1 to 15", "causal mask", true},
+		{"trips that hardly differ", Balance{Lifetimes: unlike, Trips: []Trips{{Least: 7, Median: 7, Most: 8}}}, "live unequally", "longest workgroups first", true},
+		{"rounds", Balance{Lifetimes: alike, Waves: Range{12, 16, 20}}, "12 to 20 waves a unit", "whole rounds", true},
+		{"one round", Balance{Lifetimes: alike, Waves: Range{4, 4, 4}}, "as many waves on each (4)", "no schedule mends it", false},
 	} {
-		text, fix := c.b.cause(1.5)
-		if !strings.Contains(text, c.text) || !strings.Contains(fix, c.fix) {
+		text, fix, mends := c.b.cause(1.5)
+		if !strings.Contains(text, c.text) || !strings.Contains(fix, c.fix) || mends != c.mends {
 			t.Errorf("%s: %q, %q", c.name, text, fix)
 		}
 	}

@@ -14,7 +14,7 @@ func checks() []rule.Check[*Balance] {
 	return []rule.Check[*Balance]{
 		{Rule: rule.Rule{
 			ID: "imbalance", Title: "Compute units with unequal work", Kind: rule.Launch, Severity: finding.Low, Needs: "thread_trace",
-			Fires:  "of the compute units that held waves, the one with the most resident time exceeds their mean by at least {share_pct} % of the span of all waves",
+			Fires:  "of the compute units that held waves, the one with the most resident time exceeds their mean by at least {share_pct} % of the span of all waves; from {severity.medium_pct} % where units had like waves",
 			Fix:    "start the longest workgroups first, split them, or let persistent workgroups take work from a queue",
 			Source: "occupancy.json has every wave of the traced engines; Osama et al., \"Stream-K\", PPoPP 2023, on work-centric decomposition",
 			Params: []rule.Param{
@@ -46,11 +46,12 @@ func uneven(b *Balance, values rule.Values) []rule.Hit {
 		{Metric: "time of the used compute units with a wave resident", Value: b.UsedResidentPct, Unit: "%", Source: source},
 		{Metric: "last waves end, median compute unit", Value: b.FinishPct.Median, Unit: "% of the span of all waves", Source: source},
 	}
-	cause, fix := b.cause(values("long_wave"))
+	cause, fix, mends := b.cause(values("long_wave"))
 	return []rule.Hit{{
 		Text: fmt.Sprintf("a wave is resident in %.0f %% of the time of the used compute units: %s; %s",
 			b.UsedResidentPct, b.FinishText(), cause),
 		Fix: fix, Evidence: e, Bound: &finding.Bound{Pct: b.LossPct, Of: "the span of the traced engines' waves"},
+		Minor: !mends && b.LossPct < values(rule.MediumPct),
 	}}
 }
 
@@ -63,23 +64,23 @@ func (b *Balance) FinishText() string {
 }
 
 // cause tells what makes loads unequal, and what to do about it; "" leaves the
-// rule's fix. long is the longest life over the median's from which waves are
+// rule's fix. mends is false where the units had like waves. long is the longest life over the median's from which waves are
 // unequal.
-func (b *Balance) cause(long float64) (text, fix string) {
+func (b *Balance) cause(long float64) (text, fix string, mends bool) {
 	if l := b.Lifetimes; l != nil && l.Median > 0 && l.Max >= long*l.Median {
 		text = fmt.Sprintf("waves live unequally long (%.0f to %.0f cycles, median %.0f)", l.Min, l.Max, l.Median)
 		i := slices.IndexFunc(b.Trips, func(t Trips) bool { return float64(t.Most) >= long*float64(t.Median) })
 		if i < 0 {
-			return text, "start the longest workgroups first, split them, or let persistent workgroups take work from a queue" + b.streamK()
+			return text, "start the longest workgroups first, split them, or let persistent workgroups take work from a queue" + b.streamK(), true
 		}
 		t := &b.Trips[i]
 		text += fmt.Sprintf(", and so do the trips of the loop of lines %d to %d differ (%d to %d, median %d)", t.FirstLine, t.LastLine, t.Least, t.Most, t.Median)
-		return text, "start the workgroups with the most trips first, pair long with short ones (with a causal mask: the first row block with the last), split the long ones, or let persistent workgroups take work from a queue"
+		return text, "start the workgroups with the most trips first, pair long with short ones (with a causal mask: the first row block with the last), split the long ones, or let persistent workgroups take work from a queue", true
 	}
 	if b.Waves.Max > b.Waves.Min {
-		return fmt.Sprintf("%g to %g waves a unit, of like lives", b.Waves.Min, b.Waves.Max), "workgroups that make whole rounds, more and smaller ones for the last round, or persistent workgroups that share it" + b.streamK()
+		return fmt.Sprintf("%g to %g waves a unit, of like lives", b.Waves.Min, b.Waves.Max), "workgroups that make whole rounds, more and smaller ones for the last round, or persistent workgroups that share it" + b.streamK(), true
 	}
-	return fmt.Sprintf("%g waves on each, of like lives", b.Waves.Max), "no schedule mends it: look at what makes like work take unequally long (channel conflicts, remote memory, a cold cache); more and smaller workgroups average it out"
+	return fmt.Sprintf("as many waves on each (%g), of like lives", b.Waves.Max), "no schedule mends it: look at what makes like work take unequally long (channel conflicts, remote memory, a cold cache); more and smaller workgroups average it out", false
 }
 
 func (b *Balance) streamK() string {

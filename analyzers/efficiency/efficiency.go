@@ -308,7 +308,7 @@ type ceiling struct {
 
 // peak looks up the device. Its CUs are those of the agent.
 func (b *builder) peak() (c ceiling, absent string) {
-	mhz, ok := b.machine.Number(capture.FactClockMHz)
+	mhz, ok := b.machine.MaxClockMHz()
 	simds, ok2 := b.machine.Number(capture.FactSIMD)
 	cus, ok3 := b.machine.Number(capture.FactCU)
 	if !ok || !ok2 || !ok3 {

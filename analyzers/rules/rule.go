@@ -23,7 +23,7 @@ const (
 
 // checks are the rules that are no measure's own, in a fixed order.
 func checks() []rule.Check[*subject] {
-	return slices.Concat(verdictRules(), stallRules(), loopRules(), codeRules(), launchRules(), counterRules())
+	return slices.Concat(verdictRules(), stallRules(), loopRules(), codeRules(), launchRules(), clockRules(), counterRules())
 }
 
 // Rules lists all rules that diagnose shows findings of, its own first, and

@@ -118,6 +118,18 @@ func (m *Machine) Number(fact string) (Fact, bool) {
 	return m.Facts[i], true
 }
 
+// MaxClockMHz is the highest shader clock: the agent's, else the device's where
+// it is known.
+func (m *Machine) MaxClockMHz() (Fact, bool) {
+	if f, ok := m.Number(FactClockMHz); ok {
+		return f, true
+	}
+	if m.Device == nil || m.Assumed || m.Device.MaxMHz <= 0 {
+		return Fact{}, false
+	}
+	return Fact{Fact: FactClockMHz, Value: fmt.Sprintf("%.10g", m.Device.MaxMHz), Number: m.Device.MaxMHz, Source: fromTable}, true
+}
+
 // EngineCUs is the mean number of compute units of n shader engines: the
 // device's, over its engines (304 CUs on 32 engines are 9.5: some have 10, some
 // 9). It is nil where the device is open.
