@@ -242,6 +242,9 @@ func cases() map[string]pair {
 		"lds_read_use_pairs": kernel(
 			listed(nil, twice(inst{"ds_read_b32 v1, v2", 0, 4}, inst{"s_waitcnt lgkmcnt(0)", 90, 4}, inst{"v_add_f32_e32 v3, v1, v4", 0, 4})...),
 			listed(nil, twice(inst{"ds_read_b32 v1, v2", 0, 4}, inst{"s_waitcnt lgkmcnt(0)", 90, 4}, inst{"v_add_f32_e32 v3, v5, v4", 0, 4})...)),
+		"unfused_multiply_add": kernel(
+			listed(nil, twice(inst{"v_mul_f32_e32 v1, v2, v3", 0, 4}, inst{"v_add_f32_e32 v4, v1, v5", 0, 4})...),
+			listed(nil, twice(inst{"v_mul_f32_e32 v1, v2, v3", 0, 4}, inst{"v_add_f32_e32 v4, v6, v5", 0, 4})...)),
 		"conversion_chains": kernel(
 			listed(nil, twice(inst{"v_cvt_f32_f16_e32 v1, v2", 0, 4}, inst{"v_cvt_pk_bf16_f32 v3, v1, v1", 0, 4})...),
 			listed(nil, twice(inst{"v_cvt_f32_f16_e32 v1, v2", 0, 4}, inst{"v_cvt_pk_bf16_f32 v3, v4, v4", 0, 4})...)),

@@ -97,7 +97,8 @@ type Cost struct {
 	Example []Line `json:"example"`
 
 	removed int64
-	at      int // a row of the example
+	at      int   // a row of the example
+	rows    []int // that the remedy removes
 }
 
 // Line is one instruction.
@@ -213,6 +214,7 @@ func (b *builder) pct(cycles int64) float64 {
 func (b *builder) cost(places []place, removes func(at place, step int) bool) Cost {
 	c := Cost{Places: len(places)}
 	most, example := int64(-1), places[0]
+	counted := map[int]bool{} // shared rows once
 	for _, at := range places {
 		c.Executions += b.stalls.Rows[at[0]].Hits
 		var sum int64
@@ -221,11 +223,16 @@ func (b *builder) cost(places []place, removes func(at place, step int) bool) Co
 				continue
 			}
 			sum += b.cycles(row)
+			if counted[row] {
+				continue
+			}
+			counted[row] = true
+			c.WaveCycles += b.cycles(row)
 			if removes(at, step) {
 				c.removed += b.cycles(row)
+				c.rows = append(c.rows, row)
 			}
 		}
-		c.WaveCycles += sum
 		if sum > most {
 			most, example = sum, at
 		}
@@ -279,6 +286,11 @@ func (s *subject) hits(p *Pattern, values rule.Values) []rule.Hit {
 			{Metric: "places", Value: float64(x.Places), Unit: "places", Source: "code.json"},
 			{Metric: "removed", Value: x.RemovedPct, Unit: "% of wave cycles", Threshold: &limit, Source: "code.json Latency and Idle"},
 		},
+	}
+	if p.Kind == rule.Waits { // nothing but stall
+		for _, row := range x.rows {
+			h.Saves = append(h.Saves, finding.Saving{Row: row})
+		}
 	}
 	h.Place, h.Where = s.flow.Place(s.tt, x.at)
 	return []rule.Hit{h}

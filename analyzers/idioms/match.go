@@ -32,8 +32,10 @@ func (m *matcher) in(b *flow.Block, p *Pattern) []place {
 		}
 		if at := m.at(b, p, row); at != nil {
 			out = append(out, at)
-			for _, r := range at {
-				m.taken[r] = true
+			for step, r := range at {
+				if !p.Steps[step].Shared {
+					m.taken[r] = true
+				}
 			}
 		}
 	}
@@ -49,7 +51,7 @@ func (m *matcher) at(b *flow.Block, p *Pattern, anchor int) place {
 		s := &p.Steps[i+1]
 		row := -1
 		for _, c := range m.candidates(b, p, s, out) {
-			if !m.taken[c] && !slices.Contains(out, c) && s.takes(&m.insts[c]) {
+			if (s.Shared || !m.taken[c]) && !slices.Contains(out, c) && s.takes(&m.insts[c]) {
 				row = c
 				break
 			}

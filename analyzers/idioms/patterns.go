@@ -35,6 +35,8 @@ type Step struct {
 	Keeps     bool
 	KeepsAlso []string
 	Optional  bool
+	// Shared: several places may have it, and other patterns as well.
+	Shared bool
 }
 
 // The instructions that convert and repack values.
@@ -95,6 +97,19 @@ var patterns = []Pattern{
 			{Name: "wait", Mnemonics: []string{"s_waitcnt lgkmcnt", "s_wait_dscnt"}},
 			{Name: "use", Classes: []isa.Class{isa.VALU, isa.Trans, isa.MFMA, isa.LDSWrite, isa.VMEMStore, isa.FlatStore}, After: "wait", Keeps: true},
 			{Name: "read", Classes: []isa.Class{isa.LDSRead, isa.LDSTranspose}, Makes: "use", Keeps: true},
+		},
+	},
+	{
+		ID: "unfused_multiply_add", Title: "Products added by an instruction of their own", Kind: rule.Work,
+		Source:  "LLVM language reference, fast-math flag contract; AMD Instinct MI300 and CDNA4 ISA reference guides (v_fma_f32, v_pk_fma_f32)",
+		Removes: "the additions of products that a fused multiply-add does in the same step",
+		Advice: []rule.Advice{
+			{Text: "let multiplication and addition contract to v_fma or v_pk_fma (-ffp-contract=fast, the contract flag of the operations, or fma written out): one rounding less, so results differ in the last bit; products that are used elsewhere as well stay"},
+			{Text: "two sums side by side, so that the packed form adds both"},
+		},
+		Steps: []Step{
+			{Name: "add", Mnemonics: []string{"v_add_f32", "v_sub_f32", "v_pk_add_f32"}},
+			{Name: "product", Mnemonics: []string{"v_mul_f32", "v_pk_mul_f32"}, Makes: "add", Keeps: true, Shared: true},
 		},
 	},
 	{

@@ -72,10 +72,11 @@ func checks() []rule.Check[*subject] {
 		{
 			Rule: rule.Rule{
 				ID: "matrix_share_of_loop", Title: "Few matrix instructions in the matrix loop", Kind: rule.Matrix, Severity: finding.Low, Needs: needsTrace,
-				Because: "low; medium where the share is poor: what is beside the matrix instructions may be hidden, so that there is no bound",
-				Fires:   "less than {good_pct} % of the instructions that the loop with the most matrix work executes are matrix instructions; medium below {poor_pct} %",
+				Because: "low, medium where instructions alone issue in at least {medium_pct} % of the SIMDs' time, or where that is not known: how many of them can be cut is not known, so that there is no bound",
+				Fires: "less than {good_pct} % of the instructions that the loop with the most matrix work executes are matrix instructions, and its matrix pipe is busy for less than {covered_pct} % of the loop's time and other instructions alone issue in at least {share_pct} % of the SIMDs' time, where that is known; " +
+					"where it is not, low, and medium below {poor_pct} %",
 				Advice: []rule.Advice{
-					{Text: "cut address arithmetic and conversions in the loop: precomputed offsets, wider loads"},
+					{Text: "cut in the loop what is no matrix work: address arithmetic (precomputed offsets), conversions, guards, multiplications and additions that are not fused; rocanalyze idioms lists what is repeated"},
 					{When: rule.LDSReads, Text: "wider LDS reads"},
 					{When: rule.GEMM, Text: "larger tiles per wave: more matrix work for each fragment"},
 				},
@@ -83,6 +84,9 @@ func checks() []rule.Check[*subject] {
 				Params: []rule.Param{
 					{Name: "good_pct", Default: 40, Unit: "%", Doc: "share of executed instructions from which a loop is dominated by compute"},
 					{Name: "poor_pct", Default: 30, Unit: "%", Doc: "share below which there is too much beside them"},
+					{Name: "covered_pct", Default: 70, Unit: "%", Doc: "share of the loop's time with the matrix pipe busy from which what is beside it is hidden"},
+					{Name: "medium_pct", Default: 20, Unit: "%", Doc: "share of the SIMDs' time from which instructions alone make it medium"},
+					{Name: "share_pct", Default: 5, Unit: "%", Doc: "share of the SIMDs' time that instructions beside the matrix pipe's work take, from which it is worth a finding"},
 				},
 			},
 			When: matrixShare,
@@ -235,12 +239,27 @@ func (l *Loop) matrixHits() float64 { return l.PerIteration.MFMAs * float64(l.It
 
 func matrixShare(s *subject, values rule.Values) []rule.Hit {
 	l, good := s.matrixLoop(), values("good_pct")
-	if l == nil || l.Ratios.MFMAPct >= good {
+	if l == nil || l.Ratios.MFMAPct >= good || l.Matrix != nil && l.Matrix.BusyPct >= values("covered_pct") {
 		return nil
 	}
 	h := s.mixHit(l, "matrix instructions of the executed ones", l.Ratios.MFMAPct, good)
 	h.Text = fmt.Sprintf("%.1f %% of what loop %d executes are matrix instructions, %.1f %% access memory or LDS", l.Ratios.MFMAPct, l.ID, l.Ratios.MemoryPct)
-	if l.Ratios.MFMAPct < values("poor_pct") {
+	if i := slices.IndexFunc(l.Mix, func(m Mix) bool { return m.Kind == isa.VALU.String() }); i >= 0 {
+		h.Text += fmt.Sprintf(", %.1f %% are other vector instructions", l.Mix[i].Pct)
+	}
+	switch c := l.Matrix; {
+	case c != nil && s.k.SIMD != nil && s.k.SIMD.Total > 0:
+		// What cutting instructions saves is at most the time in which they
+		// issue and the pipe is idle.
+		alone := 100 * float64(c.GapIssuing) / float64(s.k.SIMD.Total)
+		h.Minor = alone < values("share_pct")
+		if alone >= values("medium_pct") {
+			h.Severity = new(finding.Medium)
+		}
+		h.Evidence = append(h.Evidence, finding.Evidence{Metric: "instructions beside an idle matrix pipe", Value: alone, Unit: "% of " + exposed.SIMDTimeName, Source: "wave files"})
+		h.Text += fmt.Sprintf("; it takes %.1f cycles per matrix instruction where the pipe needs %.1f: the pipe is busy for %.0f %% of the loop's time, other instructions alone issue in %.0f %%",
+			c.CyclesPerMFMA, c.FloorCycles, c.BusyPct, 100*float64(c.GapIssuing)/float64(c.SIMDCycles))
+	case l.Ratios.MFMAPct < values("poor_pct"):
 		h.Severity = new(finding.Medium)
 	}
 	return []rule.Hit{h}
@@ -248,7 +267,7 @@ func matrixShare(s *subject, values rule.Values) []rule.Hit {
 
 func memoryShare(s *subject, values rule.Values) []rule.Hit {
 	l, most := s.matrixLoop(), values("most_pct")
-	if l == nil || l.Ratios.MemoryPct <= most {
+	if l == nil || l.Ratios.MemoryPct <= most || l.Matrix != nil && l.Matrix.BusyPct >= values("matrix_share_of_loop.covered_pct") {
 		return nil
 	}
 	h := s.mixHit(l, "memory and LDS instructions of the executed ones", l.Ratios.MemoryPct, most)

@@ -56,13 +56,7 @@ func codeRules() []rule.Check[*subject] {
 			Source: guide + ", section 9; " + gemm + ", section 8.4",
 			Params: []rule.Param{{Name: "low_pct", Default: 50, Unit: "%", Doc: "matrix utilisation below which it counts as low"}},
 		}, When: lowMatrix},
-		{Rule: rule.Rule{
-			ID: "idle_between", Title: "Time between a wave's instructions", Kind: rule.Waits, Severity: finding.Low, Needs: needsTrace,
-			Fires:  "waves are idle between instructions for at least {share_pct} % of their cycles: fetch, or other waves first",
-			Fix:    "keep hot loops inside the instruction cache (less unrolling), align loop heads; with many waves per SIMD it is arbitration and costs nothing",
-			Source: "rocprofiler-sdk thread trace documentation (idle)",
-			Params: sharePct(10, "share of wave cycles from which it is worth a finding"),
-		}, When: idleBetween},
+		idleRule(),
 	}
 }
 
@@ -221,18 +215,5 @@ func lowMatrix(s *subject, values rule.Values) []rule.Hit {
 		Text:     fmt.Sprintf("the matrix pipe of the traced SIMDs is busy for %.1f %% of the time", *u.MFMAPct),
 		Evidence: []finding.Evidence{{Metric: "matrix utilisation", Value: *u.MFMAPct, Unit: "%", Threshold: &low, Source: "code.json, wave files, matrix instruction table"}},
 		Minor:    true,
-	}}
-}
-
-func idleBetween(s *subject, values rule.Values) []rule.Hit {
-	idle, limit := s.m.Hot.Counted.IdleCycles, values("share_pct")
-	pct := percent(idle, s.waveCycles)
-	if pct < values(rule.MinorPct) {
-		return nil
-	}
-	return []rule.Hit{{
-		Text:     fmt.Sprintf("waves are idle between instructions for %.1f %% of their cycles", pct),
-		Evidence: []finding.Evidence{{Metric: "idle", Value: pct, Unit: "% of wave cycles", Threshold: &limit, Source: "code.json Idle"}},
-		Bound:    &finding.Bound{Pct: pct, Of: "wave cycles"}, Minor: pct < limit,
 	}}
 }
