@@ -239,6 +239,10 @@ func (l *Loop) matrixHits() float64 { return l.PerIteration.MFMAs * float64(l.It
 
 func matrixShare(s *subject, values rule.Values) []rule.Hit {
 	l, good := s.matrixLoop(), values("good_pct")
+	// What could be known and was not asked for is left to who asks.
+	if s.replay.HasWaves && s.replay.NoCycles {
+		return nil
+	}
 	if l == nil || l.Ratios.MFMAPct >= good || l.Matrix != nil && l.Matrix.BusyPct >= values("covered_pct") {
 		return nil
 	}
