@@ -296,17 +296,25 @@ func utilisationText(k *Kernel) string {
 	if u == nil {
 		return ""
 	}
-	var parts []string
-	if u.IssuePct != nil {
-		parts = append(parts, fmt.Sprintf("issuing %.0f %% of resident cycles (VALU %.0f %%)", *u.IssuePct, *u.VALUIssuePct))
+	figures := func(share float64) string {
+		var parts []string
+		if u.IssuePct != nil {
+			parts = append(parts, fmt.Sprintf("issuing %.0f %% of resident cycles (VALU %.0f %%)", share**u.IssuePct, share**u.VALUIssuePct))
+		}
+		if u.MFMAPct != nil && k.Coverage.MFMAStatic > 0 {
+			parts = append(parts, fmt.Sprintf("matrix pipe %.1f %%", share**u.MFMAPct))
+		}
+		return strings.Join(parts, ", ")
 	}
-	if u.MFMAPct != nil && k.Coverage.MFMAStatic > 0 {
-		parts = append(parts, fmt.Sprintf("matrix pipe %.1f %%", *u.MFMAPct))
-	}
-	if len(parts) == 0 {
+	s := figures(1)
+	if s == "" {
 		return strings.Join(u.Absent, "; ")
 	}
-	return strings.Join(parts, "; ")
+	s = "of the SIMDs with waves: " + s
+	if o := k.Machine.Occupancy; o != nil && o.FillPct != nil && *o.FillPct < 100 {
+		s += fmt.Sprintf("; of the device, with %.0f %% of its CUs in use: %s", *o.FillPct, figures(*o.FillPct/100))
+	}
+	return s
 }
 
 // exposedText says what the SIMDs did, so that the exposed cycles of the

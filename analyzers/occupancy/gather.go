@@ -175,7 +175,7 @@ func (s *subject) fromCode(total int) {
 	s.alloc = gpu.Resources{TotalVGPR: total, SGPR: s.k.Registers.Named.SGPRs}
 	s.k.Registers.VGPRs = new(total)
 	s.unknown = "no workgroup size: keep kernel_trace.csv beside the trace, or give --workgroup and --lds"
-	text := "there is no kernel-trace row for this kernel: its registers are those that the code names, its LDS is not known"
+	text := "there is no kernel-trace row of this launch: its registers are those that the code names, its LDS is not known"
 	one := s.alloc
 	one.WorkgroupSize = 1
 	if r, err := gpu.Occupancy(s.m.arch, one, gpu.Hardware); err == nil {

@@ -145,7 +145,10 @@ func undecided(k *Kernel) int {
 
 func (j *joiner) addTrace(m *TraceMeasure) {
 	h := m.Hot
-	k := j.kernel(m.Resolved.Kernels[m.Kernel].Names, shapeOf(h.Launch))
+	traced := &m.Resolved.Kernels[m.Kernel]
+	shape := shapeOf(h.Launch)
+	shape.Ran = traced.Ran
+	k := j.kernel(traced.Names, shape)
 	for i, o := range k.Traces {
 		if o.Hot.Path != h.Path {
 			continue

@@ -25,13 +25,18 @@ var resourceWords = map[string]string{
 // the traced SIMDs show, times the share of the CUs that run waves.
 func (m *TraceMeasure) levels() []Level {
 	var out []Level
-	busy := func(resource string, r Regime, local *float64, how, source string) {
+	busy := func(resource string, r Regime, units string, local *float64, how, source string) {
 		if local == nil {
 			return
 		}
 		l := Level{Resource: resource, Regime: r, Pct: *local * m.Fill, Basis: Traced, How: how, Source: source}
-		if m.Fill < 1 {
-			l.How += fmt.Sprintf(" = %.1f %%, x %.2f of the CUs in use (%s)", *local, m.Fill, m.FillSource)
+		switch {
+		case m.Fill < 1:
+			l.How += fmt.Sprintf(" = %.1f %% of the %s with waves, x %.2f of the CUs in use (%s): of the device", *local, units, m.Fill, m.FillSource)
+		case m.FillSource != "":
+			l.How += fmt.Sprintf("; of the %s with waves, and of the device", units)
+		default:
+			l.How += fmt.Sprintf("; of the %s with waves, of the device no more", units)
 		}
 		if l.Pct > 100 {
 			l.Flag = "more than the peak: the waves of the trace are not whole, or the clock of the window is wrong"
@@ -40,15 +45,15 @@ func (m *TraceMeasure) levels() []Level {
 	}
 	if u := m.Hot.Utilisation; u != nil {
 		if m.HasMatrix {
-			busy(resMatrix, Compute, u.MFMAPct, "executions x cycles of the matrix instructions / windows of the traced SIMDs", "code.json, wave files, matrix instruction table")
+			busy(resMatrix, Compute, "SIMDs", u.MFMAPct, "executions x cycles of the matrix instructions / windows of the traced SIMDs", "code.json, wave files, matrix instruction table")
 		}
-		busy(resVALU, Compute, u.VALUIssuePct, "cycles in which a resident wave issues to the VALU / cycles with a wave resident", "wave files")
-		busy(resIssue, Compute, u.IssuePct, "cycles in which a resident wave issues / cycles with a wave resident", "wave files")
+		busy(resVALU, Compute, "SIMDs", u.VALUIssuePct, "cycles in which a resident wave issues to the VALU / cycles with a wave resident", "wave files")
+		busy(resIssue, Compute, "SIMDs", u.IssuePct, "cycles in which a resident wave issues / cycles with a wave resident", "wave files")
 	}
 	if l, ok := m.memory(); ok {
 		out = append(out, l)
 	}
-	busy(resLDS, Bandwidth, m.LDSPct, "bytes of LDS instructions, 64 lanes each, per clock and CU / the LDS peak", "code.json, wave files, architecture table")
+	busy(resLDS, Bandwidth, "CUs", m.LDSPct, "bytes of LDS instructions, 64 lanes each, per clock and CU / the LDS peak", "code.json, wave files, architecture table")
 	return out
 }
 

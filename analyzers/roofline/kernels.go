@@ -1,6 +1,7 @@
 package roofline
 
 import (
+	"fmt"
 	"strings"
 
 	"github.com/rocanalyze/rocanalyze/analyzers/code"
@@ -145,8 +146,15 @@ func (b *builder) tracedPoint(k *regime.Kernel, m *regime.TraceMeasure) (Point, 
 		p.FLOPs *= scale
 		bytes *= scale
 		p.Notes = append(p.Notes, "matrix operations and requested bytes of the traced waves, scaled to all "+by+" of the dispatch; vector arithmetic is not counted")
-		if h.Launch != nil && h.Launch.DurationNs != nil {
-			p.TimeNs = h.Launch.DurationNs
+		switch l := h.Launch; {
+		case l != nil && l.DurationNs != nil:
+			p.TimeNs = l.DurationNs
+			if l.Calls > 0 {
+				p.Notes = append(p.Notes, fmt.Sprintf("the time is the median of %d calls of this shape: the traced one has no row, or an unusual one", l.Calls))
+			}
+		case h.Machine.WavesNs != nil:
+			p.TimeNs = h.Machine.WavesNs
+			p.Notes = append(p.Notes, "the time is that in which the waves ran (occupancy.json, realtime.json), without launch overhead: no row tells how long the dispatch took")
 		}
 	} else {
 		p.Notes = append(p.Notes, "matrix operations and requested bytes of the traced waves alone; vector arithmetic is not counted")

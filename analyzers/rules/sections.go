@@ -164,6 +164,8 @@ func launchText(k *Kernel) string {
 	}
 	if k.Shape.Workgroups > 0 {
 		parts = append(parts, fmt.Sprintf("%d workgroups of %d work-items", k.Shape.Workgroups, k.Shape.Workgroup))
+	} else if n, ok := k.Shape.Ran.InDispatch(); ok {
+		parts = append(parts, fmt.Sprintf("about %d waves (occupancy.json)", n))
 	}
 	return strings.Join(parts, ", ")
 }

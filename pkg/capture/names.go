@@ -183,13 +183,24 @@ type Shape struct {
 	Workgroup  int64 `json:"workgroup_size,omitempty"`
 	Grid       int64 `json:"grid_size,omitempty"`
 	Workgroups int64 `json:"workgroups,omitempty"`
+	// Ran is what a trace saw of the launch; nil for nothing.
+	Ran *Ran `json:"-"`
 }
 
 // Fits reports whether two shapes can be of one launch: no figure that both
-// know differs.
+// know differs, and it has the waves that a trace saw.
 func (s Shape) Fits(o Shape) bool {
 	agree := func(a, b int64) bool { return a == 0 || b == 0 || a == b }
-	return agree(s.Workgroup, o.Workgroup) && agree(s.Grid, o.Grid)
+	return agree(s.Workgroup, o.Workgroup) && agree(s.Grid, o.Grid) && s.Ran.shaped(o) && o.Ran.shaped(s)
+}
+
+// shaped is is for a shape.
+func (r *Ran) shaped(s Shape) bool {
+	if s.Workgroup <= 0 || s.Grid <= 0 {
+		return true
+	}
+	fits, _ := r.has((s.Grid-1)/s.Workgroup+1, s.Workgroup)
+	return fits
 }
 
 // Take fills in what only o knows.
@@ -198,5 +209,8 @@ func (s *Shape) Take(o Shape) {
 		if *f[0] == 0 {
 			*f[0] = *f[1]
 		}
+	}
+	if s.Ran == nil {
+		s.Ran = o.Ran
 	}
 }

@@ -24,6 +24,7 @@ type Ran struct {
 	SpanNs      *float64
 	ToleranceNs float64
 
+	waveSizes []int64 // that the kernel can have, the likely one first
 	// least and most are the shares of a device's workgroups that an engine
 	// gets when they are dealt by its compute units.
 	least, most float64
@@ -36,7 +37,7 @@ func ranOf(tt *trace.ThreadTrace, names []Names, k int, m *Machine) *Ran {
 	if o == nil || len(o.Engines) == 0 {
 		return nil
 	}
-	r := &Ran{Whole: o.Skipped == 0}
+	r := &Ran{Whole: o.Skipped == 0, waveSizes: m.waveSizes()}
 	for _, e := range o.Engines {
 		if e.Starts == 0 && e.Ends == 0 {
 			continue // not recorded, or a grid of fewer workgroups than engines
@@ -139,19 +140,28 @@ func (r *Ran) dealt(groups int64) (least, most int64) {
 	return n * int64(math.Floor(float64(groups)*r.least)), min(groups, n*int64(math.Ceil(float64(groups)*r.most)))
 }
 
-// is reports whether a launch can be the one that ran: the traced engines
-// started the waves that its grid gives them, with one of the wave sizes. Where
-// waves were lost, fewer are no contradiction; where nothing tells the waves of
-// one of the two, known is false.
-func (r *Ran) is(l *trace.Launch, sizes []int64) (fits, known bool) {
+// is reports whether a launch can be the one that ran: see has.
+func (r *Ran) is(l *trace.Launch) (fits, known bool) {
 	groups, ok := l.Workgroups()
-	if r == nil || !ok || len(sizes) == 0 {
+	size, ok2 := l.WorkgroupSize()
+	if !ok || !ok2 {
+		return true, false
+	}
+	return r.has(groups, size)
+}
+
+// has reports whether a number of workgroups of a size can be the launch that
+// ran: the traced engines started the waves that they get of it, of one of the
+// wave sizes. Where waves were lost, fewer are no contradiction; where nothing
+// tells the waves of one of the two, known is false.
+func (r *Ran) has(groups, size int64) (fits, known bool) {
+	if r == nil || len(r.waveSizes) == 0 {
 		return true, false
 	}
 	least, most := r.dealt(groups)
-	for _, size := range sizes {
-		perGroup, ok := wavesPerGroup(l, size)
-		if !ok || groups > math.MaxInt64/perGroup {
+	for _, wave := range r.waveSizes {
+		perGroup := (size-1)/wave + 1
+		if groups > math.MaxInt64/perGroup {
 			return true, false
 		}
 		if r.Waves <= most*perGroup && (!r.Whole || r.Waves >= least*perGroup && r.Waves%perGroup == 0) {
@@ -232,8 +242,8 @@ func calls(n int64) string {
 func micro(ns float64) string { return fmt.Sprintf("%.2f us", ns/1000) }
 
 // unlike says with both numbers why a row is not of the launch that ran.
-func (r *Ran) unlike(l *trace.Launch, size int64) string {
-	perGroup, _ := wavesPerGroup(l, size)
+func (r *Ran) unlike(l *trace.Launch) string {
+	perGroup, _ := wavesPerGroup(l, r.waveSizes[0])
 	groups, _ := l.Workgroups()
 	least, most := r.dealt(groups)
 	share := fmt.Sprintf("%d", most*perGroup)

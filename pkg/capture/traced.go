@@ -89,7 +89,7 @@ func (c *Capture) resolve(tt *trace.ThreadTrace) (*Trace, error) {
 	for k, kn := range tt.Kernels {
 		names[k] = TracedNames(kn)
 		out.Kernels[k] = Traced{Names: names[k], Registers: countRegisters(out.Insts[kn.First:kn.Last])}
-		rows.pick(&out.Kernels[k], kn, nil)
+		rows.pick(&out.Kernels[k], kn)
 	}
 	m, err := c.machine(out.named(q), c.flag)
 	if err != nil {
@@ -99,7 +99,7 @@ func (c *Capture) resolve(tt *trace.ThreadTrace) (*Trace, error) {
 	}
 	for k, kn := range tt.Kernels {
 		out.Kernels[k].Ran = ranOf(tt, names, k, m)
-		rows.pick(&out.Kernels[k], kn, m.waveSizes())
+		rows.pick(&out.Kernels[k], kn)
 	}
 	if out.Machine, err = c.machine(out.named(q), c.flag); err != nil {
 		return nil, err
@@ -185,9 +185,8 @@ func (r *rows) hasID(l *trace.Launch) bool {
 // pick takes the row of a kernel: dispatch id, kernel name, registers and the
 // waves that ran must agree with the trace. A row of another dispatch of the
 // same kernel serves when all such rows that can be of the launch have one
-// shape and agent, and is doubted; any other is not used. Without wave sizes
-// nothing is held against the waves.
-func (r *rows) pick(t *Traced, kn trace.Kernel, sizes []int64) {
+// shape and agent, and is doubted; any other is not used.
+func (r *rows) pick(t *Traced, kn trace.Kernel) {
 	t.Companion, t.Doubt, t.Why = nil, nil, ""
 	if kn.Symbol == "" {
 		return
@@ -203,13 +202,13 @@ func (r *rows) pick(t *Traced, kn trace.Kernel, sizes []int64) {
 			t.doubt(l, why+"; the row is not used")
 			return
 		}
-		if fits, _ := t.Ran.is(l, sizes); fits {
+		if fits, _ := t.Ran.is(l); fits {
 			t.take(l)
 			return
 		}
-		t.doubt(l, t.Ran.unlike(l, sizes[0])+"; neither its shape nor its times are used")
+		t.doubt(l, t.Ran.unlike(l)+"; neither its shape nor its times are used")
 	}
-	t.other(r, sizes)
+	t.other(r)
 }
 
 func (t *Traced) doubt(l *trace.Launch, why string) { t.Doubt, t.Why = l, why }
@@ -225,12 +224,12 @@ func (t *Traced) take(l *trace.Launch) {
 }
 
 // other looks for another dispatch of the kernel that has the launch's shape.
-func (t *Traced) other(r *rows, sizes []int64) {
+func (t *Traced) other(r *rows) {
 	var other *trace.Launch
 	agent, proven := "", false
 	shapes := map[string]bool{}
 	for _, l := range r.named.Find(t.Names) {
-		fits, known := t.Ran.is(l, sizes)
+		fits, known := t.Ran.is(l)
 		if r.hasID(l) || !fits {
 			continue
 		}
