@@ -53,6 +53,37 @@ func TestDispatches(t *testing.T) {
 	}
 }
 
+// TestCalls: a row beside a trace comes with the usual time of its shape, over
+// all rows of its kernel and shape, whatever agent they ran on and whatever
+// registers they were compiled to.
+func TestCalls(t *testing.T) {
+	const table = "\"Agent_Id\",\"Dispatch_Id\",\"Kernel_Name\",\"Start_Timestamp\",\"End_Timestamp\",\"VGPR_Count\",\"Workgroup_Size_X\",\"Workgroup_Size_Y\",\"Workgroup_Size_Z\",\"Grid_Size_X\",\"Grid_Size_Y\",\"Grid_Size_Z\"\n" +
+		"\"Agent 2\",1,\"a\",100,200,8,64,1,1,640,1,1\n" +
+		"\"Agent 2\",2,\"a\",300,600,8,64,1,1,640,1,1\n" +
+		"\"Agent 3\",3,\"a\",700,1200,8,64,1,1,640,1,1\n" +
+		"\"Agent 2\",4,\"a\",1300,5300,16,64,1,1,640,1,1\n" +
+		"\"Agent 2\",5,\"a\",6000,6000,8,64,1,1,640,1,1\n" + // not timed
+		"\"Agent 2\",6,\"a\",7000,7007,8,64,1,1,64,1,1\n" + // another shape
+		"\"Agent 2\",7,\"b\",8000,8001,8,64,1,1,640,1,1\n"
+	table1, err := Read(strings.NewReader(table), "d/x_kernel_trace.csv")
+	if err != nil {
+		t.Fatal(err)
+	}
+	id := int64(2)
+	rows, _ := table1.Beside(&id, func(kernel string) bool { return kernel == "a" }, 64)
+	if len(rows) != 4 || *rows[1].DispatchID != 2 {
+		t.Fatalf("rows %+v", rows)
+	}
+	for i, want := range []*trace.Calls{
+		{Timed: 4, MedianNs: 300, MaxNs: 4000}, {Timed: 4, MedianNs: 300, MaxNs: 4000},
+		{Timed: 4, MedianNs: 300, MaxNs: 4000}, {Timed: 1, MedianNs: 7, MaxNs: 7},
+	} {
+		if got := rows[i].Calls; got == nil || *got != *want {
+			t.Errorf("row %d: calls %+v, want %+v", rows[i].Origin.Row, got, want)
+		}
+	}
+}
+
 func TestReadStats(t *testing.T) {
 	const table = "\"Name\",\"Calls\",\"TotalDurationNs\",\"AverageNs\",\"Percentage\",\"MinNs\",\"MaxNs\",\"StdDev\"\n" +
 		"\"a<1, 2>\",4,600,150.0,75.0,100,200,30.5\n\"b\",1,200,200.0,25.0,200,200,0.0\n\"c\",x,1,,,,,\n\"d\",2,10,5.0,0.1,,,nan\n"
