@@ -371,7 +371,7 @@ func overheadText(k *Kernel) string {
 	case *m.WavesNs >= *l.DurationNs:
 		return s
 	case l.Calls > 0:
-		return s + ", the rest is launch overhead"
+		return s + ": the rest is launch overhead, or those calls took longer"
 	}
 	return s + ": the rest is launch overhead, or the row is of another run"
 }

@@ -213,7 +213,7 @@ func (r *Ran) time(l *trace.Launch) (t *Time, why string) {
 	if median == nil || own < median.Ns {
 		return &Time{Ns: own}, why + "; its own time is used"
 	}
-	return median, why + "; the " + median.medianText()
+	return median, why + "; the median is used"
 }
 
 // fewCalls are too few to say what is usual.

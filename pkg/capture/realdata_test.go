@@ -5,6 +5,7 @@ import (
 	"testing"
 
 	"github.com/rocanalyze/rocanalyze/pkg/capture"
+	"github.com/rocanalyze/rocanalyze/pkg/gpu"
 	"github.com/rocanalyze/rocanalyze/pkg/ingest"
 )
 
@@ -79,6 +80,15 @@ func realKernels(t *testing.T, dir string) []capture.Traced {
 		t.Fatal(err)
 	}
 	defer func() { _ = tr.Close() }()
+	for _, a := range tr.ThreadTraces[0].Agents {
+		arch, err := gpu.ArchByName(a.Gfx)
+		if err != nil || arch.EnginesPerDie == 0 || a.Engines == nil || a.XCCs == nil {
+			continue
+		}
+		if want := *a.XCCs * int64(arch.EnginesPerDie); *a.Engines != want {
+			t.Errorf("%s has %d shader engines, by its architecture %d", a.Product, *a.Engines, want)
+		}
+	}
 	c, err := capture.Resolve(tr, "")
 	if err != nil || len(tr.ThreadTraces) != 1 {
 		t.Fatal(err, len(tr.ThreadTraces))
