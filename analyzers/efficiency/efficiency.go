@@ -212,8 +212,11 @@ func (b *builder) factors() (absent string) {
 	b.out.Over = "the span of the traced engines' waves"
 	cycles := span
 	b.step(StepClock, clock/device.mhz, "%.0f of %.0f MHz (realtime.json, %s)", clock, device.mhz, device.source)
-	if l, w := b.hot.Launch, b.hot.Waves; l != nil && l.SameDispatch && l.DurationNs != nil && *l.DurationNs > 0 && w != nil && w.InDispatch != nil {
+	l, w := b.hot.Launch, b.hot.Waves
+	if w != nil && w.InDispatch != nil {
 		b.out.Scale = new(b.toEngines * float64(*w.InDispatch) / float64(b.tt.Occupancy.Starts()))
+	}
+	if b.out.Scale != nil && l != nil && l.SameDispatch && l.DurationNs != nil && *l.DurationNs > 0 {
 		perCU = b.work.amount * *b.out.Scale / device.cus
 		cycles = *l.DurationNs / 1000 * clock
 		b.out.Over = "the dispatch"
