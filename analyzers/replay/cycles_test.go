@@ -181,13 +181,13 @@ func (l *stallList) Stall(_ *SIMD, g Group, row int, from, to int64, drain bool)
 // all are given up.
 func TestKeep(t *testing.T) {
 	var left atomic.Int64
-	left.Store(4)
+	left.Store(20) // two waves of a stall of 3 bytes and a drain of 7
 	k := keeper{left: &left}
 	w := &trace.Wave{Begin: 1000, End: 2000, Records: make([]trace.Record, 2)}
 	book := func() {
 		k.start(w, NoWork)
-		k.keep(3, 1000, Spans{Stall: [2]int64{1000, 1004}, Issue: [2]int64{1004, 1008}, Drain: [2]int64{1004, 1004}})
-		k.keep(0, 1000, Spans{Stall: [2]int64{1010, 1010}, Drain: [2]int64{1010, 1 << 31}})
+		k.keep(3, Spans{Stall: [2]int64{1000, 1004}, Issue: [2]int64{1004, 1008}, Drain: [2]int64{1004, 1004}})
+		k.keep(0, Spans{Stall: [2]int64{1010, 1010}, Drain: [2]int64{1010, 1 << 31}})
 		k.end()
 	}
 	book()
@@ -207,10 +207,14 @@ func TestKeep(t *testing.T) {
 	}
 	left.Store(100)
 	far := keeper{left: &left}
-	far.start(&trace.Wave{Records: make([]trace.Record, 1)}, Working)
-	far.keep(0, 0, Spans{Stall: [2]int64{1 << 40, 1<<40 + 1}})
+	far.start(&trace.Wave{Begin: 5, Records: make([]trace.Record, 1)}, Working)
+	far.keep(1<<20, Spans{Stall: [2]int64{1 << 61, 1<<61 + 1<<40}})
 	far.end()
-	if !far.given {
-		t.Error("a time that does not fit is kept")
+	r.kept, got = []keeper{far}, nil
+	if err := r.Stalls(t.Context(), 1, func() StallFolder { return &got }); err != nil {
+		t.Fatal(err)
+	}
+	if want := fmt.Sprintf("0 %d %d %d false", 1<<20, 1<<61, 1<<61+1<<40); !slices.Equal(got, stallList{want}) {
+		t.Errorf("kept %v, want %s", got, want)
 	}
 }

@@ -142,7 +142,7 @@ func (f *folder) share(g *group, s *simd, r *trace.Record, row int) {
 	ok, m := true, f.prog.matrix[row]
 	if end := f.prog.ops[row].role == endpgm; end || r.Stall > 0 {
 		x := f.cut.cut(r, end)
-		f.kept.keep(row, f.cut.begin, x)
+		f.kept.keep(row, x)
 		ok = s.stalled.add(x.Stall[0], x.Stall[1]) && s.stalled.add(x.Drain[0], x.Drain[1])
 		if f.prog.pipe[row] == MatrixPipe {
 			g.ownPipe[row] += max(min(x.Stall[1], f.busy)-x.Stall[0], 0)

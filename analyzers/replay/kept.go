@@ -2,17 +2,18 @@ package replay
 
 import (
 	"context"
-	"math"
+	"encoding/binary"
 	"sync"
 	"sync/atomic"
 
 	"github.com/rocanalyze/rocanalyze/pkg/trace"
 )
 
-// maxKept is how many stalls are kept for a second look: 24 MiB. The waves of
-// larger traces are read from their files again, so that memory does not grow
-// with the trace.
-const maxKept = 2 << 20
+// maxKept is how many bytes of stalls are kept for a second look: enough for
+// the waves of about a gigabyte of wave files, at 3 to 4 bytes a stall. The
+// waves of larger traces are read from their files again, so that memory does
+// not grow with the trace.
+const maxKept = 64 << 20
 
 // StallFolder takes in the stalls and drains of a trace's waves one at a time:
 // cycles [from, to) of the clock of the SIMD's engine. It is used by one
@@ -21,33 +22,33 @@ type StallFolder interface {
 	Stall(s *SIMD, g Group, row int, from, to int64, drain bool)
 }
 
-// keptStall is one stall, or with ^row one drain; times count from the begin
-// of its wave.
-type keptStall struct {
-	row      int32
-	from, to uint32
-}
-
-// keptWave is a wave reduced to its stalls.
+// keptWave is a wave reduced to its stalls. They are written one behind the
+// other as three varints each: how many rows further than the last one, and
+// the drain in the lowest bit; how many cycles after the end of the last one,
+// or the begin of the wave; how many cycles long. Stalls of a wave follow each
+// other and are short, so that most take one byte each.
 type keptWave struct {
 	simd   simdID
 	group  Group
 	begin  int64
-	stalls []keptStall
+	stalls []byte
 }
 
 // keeper keeps the stalls of the waves that one worker reads, as long as those
 // of all workers fit.
 type keeper struct {
-	left  *atomic.Int64 // stalls, shared by all workers
+	left  *atomic.Int64 // bytes, shared by all workers
 	waves []keptWave
 	given bool // up
-	// stalls are those of the wave that is being read; block is where they
-	// go when it ends: one allocation serves many waves.
-	stalls, block []keptStall
+	// stalls are those of the wave that is being read, row and to the last of
+	// them; block is where they go when it ends: one allocation serves many
+	// waves.
+	stalls, block []byte
+	row           int
+	to            int64
 }
 
-const keptBlock = 1 << 14
+const keptBlock = 1 << 18
 
 // start begins a wave.
 func (k *keeper) start(w *trace.Wave, g Group) {
@@ -55,24 +56,38 @@ func (k *keeper) start(w *trace.Wave, g Group) {
 		return
 	}
 	k.waves = append(k.waves, keptWave{simd: simdID{w.SE, w.CU, w.SIMD}, group: g, begin: w.Begin})
-	k.stalls = k.stalls[:0]
+	k.stalls, k.row, k.to = k.stalls[:0], 0, w.Begin
 }
 
 // keep adds the stall and the drain of a row to the wave that was started.
-func (k *keeper) keep(row int, begin int64, x Spans) {
-	k.add(int32(row), begin, x.Stall)
-	k.add(^int32(row), begin, x.Drain)
+func (k *keeper) keep(row int, x Spans) {
+	k.add(row, x.Stall, 0)
+	k.add(row, x.Drain, 1)
 }
 
-func (k *keeper) add(row int32, begin int64, span [2]int64) {
+func (k *keeper) add(row int, span [2]int64, drain int64) {
 	if k.given || span[0] >= span[1] {
 		return
 	}
-	if span[1]-begin > math.MaxUint32 {
-		k.giveUp()
-		return
+	k.stalls = binary.AppendVarint(k.stalls, int64(row-k.row)<<1|drain)
+	k.stalls = binary.AppendVarint(k.stalls, span[0]-k.to)
+	k.stalls = binary.AppendUvarint(k.stalls, uint64(span[1]-span[0]))
+	k.row, k.to = row, span[1]
+}
+
+// each visits the stalls of a wave.
+func (w *keptWave) each(visit func(row int, from, to int64, drain bool)) {
+	row, at := int64(0), w.begin
+	for b := w.stalls; len(b) > 0; {
+		step, n := binary.Varint(b)
+		gap, m := binary.Varint(b[n:])
+		length, o := binary.Uvarint(b[n+m:])
+		b = b[n+m+o:]
+		row += step >> 1
+		from := at + gap
+		at = from + int64(length)
+		visit(int(row), from, at, step&1 != 0)
 	}
-	k.stalls = append(k.stalls, keptStall{row, uint32(span[0] - begin), uint32(span[1] - begin)})
 }
 
 // end closes the wave.
@@ -86,7 +101,7 @@ func (k *keeper) end() {
 		return
 	}
 	if cap(k.block)-len(k.block) < n {
-		k.block = make([]keptStall, 0, max(n, keptBlock))
+		k.block = make([]byte, 0, max(n, keptBlock))
 	}
 	at := len(k.block)
 	k.block = append(k.block, k.stalls...)
@@ -120,16 +135,9 @@ func (r *Replay) replayKept(ctx context.Context, k *keeper, folder StallFolder) 
 		if ctx.Err() != nil || s == nil {
 			return
 		}
-		for _, x := range w.stalls {
-			row, drain := int(x.row), x.row < 0
-			if drain {
-				row = int(^x.row)
-			}
-			folder.Stall(s, w.group, row, w.begin+int64(x.from), w.begin+int64(x.to), drain)
-		}
+		w.each(func(row int, from, to int64, drain bool) { folder.Stall(s, w.group, row, from, to, drain) })
 	}
 }
-
 // stallReader finds the stalls of waves that are read again.
 type stallReader struct {
 	replay *Replay
