@@ -424,3 +424,19 @@ func TestOtherFamily(t *testing.T) {
 		}
 	}
 }
+
+// TestBusyClock: busy cycles that mean a clock above what the device has, or an
+// idle one. A die of an MI300X counts 2100 cycles in 1000 ns at its highest.
+func TestBusyClock(t *testing.T) {
+	const xcc = "Node_Id,Agent_Type,Num_Xcc,Cu_Count,Simd_Per_Cu,Max_Engine_Clk_Fcompute,Name\n1,GPU,8,304,4,2100,gfx942\n"
+	for _, c := range []struct {
+		share       float64
+		long, short bool
+	}{{1.31, true, false}, {1.29, false, false}, {0.51, false, false}, {0.49, false, true}} {
+		row := fmt.Sprintf("1 1 k GRBM_GUI_ACTIVE %.0f 1 1000", 8*2100*c.share)
+		k := analyse(t, nil, "", write(t, map[string]string{"o_counter_collection.csv": long(row), "o_agent_info.csv": xcc})).Kernels[0]
+		if hasNote(&k, "gui_active_long") != c.long || hasNote(&k, "gui_active_short") != c.short {
+			t.Errorf("%g of the highest clock: %v", c.share, k.Notes)
+		}
+	}
+}

@@ -126,22 +126,44 @@ func (b *builder) notCounted(k *Kernel, note func(id, format string, a ...any)) 
 	}
 }
 
-// busyOver is how much longer than the kernel the GPU may be busy before it is
-// said.
-const busyOver = 1.3
+// busyOver and busyUnder are the shares of duration x highest clock that the busy
+// cycles of a die may be without a word: above, they cannot all be of the kernel;
+// below, the clock that they mean is an idle one. Clocks under load were 0.7 of
+// the highest and more in all captures with both.
+const (
+	busyOver  = 1.3
+	busyUnder = 0.5
+)
 
-// busyNote warns where shares of busy cycles are too low: GRBM_GUI_ACTIVE
-// includes launch and profiling.
+// busyNote warns where busy cycles and duration mean a clock that the device
+// cannot have had while the kernel ran.
 func (b *builder) busyNote(k *Kernel, note func(id, format string, a ...any)) {
 	busy, ok := k.Metrics["gui_active_per_xcd_cycles"]
-	clock, known := k.Machine.Facts["CLOCK_MHZ"]
+	highest := k.Machine.highestMHz()
 	d, timed := k.Metrics["duration_ns"]
-	if !ok || !known || !timed || busy.Value == nil || d.Value == nil || *d.Value <= 0 {
+	if !ok || highest <= 0 || !timed || busy.Value == nil || d.Value == nil || *d.Value <= 0 {
 		return
 	}
-	if x := *busy.Value / (*d.Value * clock.Value / 1000); x > busyOver {
-		note("gui_active_long", "GRBM_GUI_ACTIVE is %.1f times duration x clock: it includes launch and profiling, so shares of GPU busy cycles are too low by up to that factor", x)
+	mhz := *busy.Value / *d.Value * 1000
+	means := fmt.Sprintf("GRBM_GUI_ACTIVE over the duration means a clock of %.0f MHz, %.2f of the highest (%.0f MHz)", mhz, mhz/highest, highest)
+	switch x := mhz / highest; {
+	case x > busyOver:
+		note("gui_active_long", "%s: it includes launch and profiling, so shares of GPU busy cycles are too low by up to that factor", means)
+	case x > 0 && x < busyUnder:
+		note("gui_active_short", "%s: the GPU was idle, or at an idle clock, for most of the time between the timestamps (a short kernel, a power state), or not all dies were counted; rates per second and shares of busy cycles are not of the same time", means)
 	}
+}
+
+// highestMHz is the highest shader clock: the agent's, else that of the fastest
+// device that it can be; 0 when unknown.
+func (m *Machine) highestMHz() float64 {
+	if f, ok := m.Facts["CLOCK_MHZ"]; ok {
+		return f.Value
+	}
+	if m.GPU == nil || m.GPU.Device == nil {
+		return 0
+	}
+	return m.GPU.Device.MaxMHz
 }
 
 // archNotes warns of counters that are known to be wrong on an architecture.
