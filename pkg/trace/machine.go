@@ -138,6 +138,9 @@ func (c *Clocks) Origin(se int) (p ClockPoint, ok bool) {
 type EngineCounters struct {
 	SE      int
 	Samples int64
+	// First and Last are the cycles of the engine's clock that the samples cover;
+	// a first sample covers as long as the second of its bank.
+	First, Last int64
 	// Values are in the order of the counter names of filenames.json.
 	Values []CounterSum
 }
@@ -146,7 +149,15 @@ type EngineCounters struct {
 type CounterSum struct {
 	Name  string
 	Value int64
+	// Slices are what falls into equal parts of the time from First to Last,
+	// CounterSlices of them; an increment is spread evenly over the time since
+	// the sample before it. nil where the samples cover no time.
+	Slices []float64
 }
+
+// CounterSlices is the number of parts that the time of counter samples is cut
+// into.
+const CounterSlices = 20
 
 // StatsSums are the column sums of the stats CSV that the profiler writes
 // beside a dispatch directory.

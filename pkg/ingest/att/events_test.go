@@ -2,6 +2,7 @@ package att
 
 import (
 	"fmt"
+	"math"
 	"math/rand/v2"
 	"slices"
 	"strings"
@@ -175,12 +176,42 @@ func TestReadPerfCounters(t *testing.T) {
 				t.Fatalf("%+v %v", got, ok)
 			}
 			for i, v := range c.want {
-				if got.Values[i] != (trace.CounterSum{Name: names[i], Value: v}) {
+				if got.Values[i].Name != names[i] || got.Values[i].Value != v {
 					t.Errorf("%+v, want %v", got.Values, c.want)
 				}
 			}
 			checkNotes(t, n, c.notes)
 		})
+	}
+}
+
+// Two banks take turns, each sample covers 200 cycles: bank 0 of 0..200, 200..400
+// and 400..600, bank 1 of 100..300 and 300..500.
+func TestCounterSlices(t *testing.T) {
+	var n notes
+	got, ok := readPerfCounters([]byte(`{"data":[[200,40,0,0,0,3,0],[300,0,0,0,0,3,1],[400,80,0,0,0,3,0],[500,7,0,0,0,3,1],[600,0,0,0,0,3,0]]}`), "f", 0, []string{"A", "B", "C", "D", "E"}, &n)
+	if !ok || got.First != 0 || got.Last != 600 || len(got.Values[0].Slices) != trace.CounterSlices {
+		t.Fatalf("%+v", got)
+	}
+	for i := range trace.CounterSlices {
+		var a, e float64 // cycle by cycle, 30 a slice
+		for c := i * 30; c < (i+1)*30; c++ {
+			switch {
+			case c < 200:
+				a += 40.0 / 200
+			case c < 400:
+				a += 80.0 / 200
+			}
+			if c >= 300 && c < 500 {
+				e += 7.0 / 200
+			}
+		}
+		if math.Abs(got.Values[0].Slices[i]-a) > 1e-9 || math.Abs(got.Values[4].Slices[i]-e) > 1e-9 {
+			t.Errorf("slice %d: %g and %g, want %g and %g", i, got.Values[0].Slices[i], got.Values[4].Slices[i], a, e)
+		}
+	}
+	if got, _ := readPerfCounters([]byte(`{"data":[[200,40,0,0,0,3,0]]}`), "f", 0, []string{"A"}, &n); got.Values[0].Slices != nil {
+		t.Errorf("one sample covers %+v", got)
 	}
 }
 

@@ -2,6 +2,7 @@ package att
 
 import (
 	"context"
+	"math"
 	"math/rand/v2"
 	"os"
 	"path/filepath"
@@ -233,8 +234,19 @@ func TestRealCounters(t *testing.T) {
 	// Engine 0, by hand: the first column of the ten samples of bank 0.
 	first := tt.Counters[0]
 	want := trace.CounterSum{Name: "SQ_BUSY_CU_CYCLES", Value: 555 + 8*576 + 117}
-	if first.Samples != 19 || len(first.Values) != 8 || first.Values[0] != want {
+	if v := first.Values[0]; first.Samples != 19 || len(first.Values) != 8 || v.Name != want.Name || v.Value != want.Value {
 		t.Errorf("engine 0: %+v", first)
+	}
+	for _, e := range tt.Counters {
+		for _, v := range e.Values {
+			sum := 0.0
+			for _, x := range v.Slices {
+				sum += x
+			}
+			if math.Abs(sum-float64(v.Value)) > 1e-6*max(sum, 1) {
+				t.Errorf("engine %d %s: slices sum to %g, all is %d", e.SE, v.Name, sum, v.Value)
+			}
+		}
 	}
 	var sum trace.Counts
 	for _, inst := range tt.Code {
