@@ -1,5 +1,7 @@
 package waves
 
+import "github.com/rocanalyze/rocanalyze/analyzers/balance"
+
 // Result is the machine output: one Trace per thread trace with waves.
 type Result struct {
 	Traces []Trace `json:"traces"`
@@ -29,6 +31,10 @@ type Trace struct {
 	Longest  *WaveID   `json:"longest_wave,omitempty"`
 	Shortest *WaveID   `json:"shortest_wave,omitempty"`
 	Barriers []Barrier `json:"barriers,omitempty"`
+	// Load is of all compute units of the traced engines, Counters what their
+	// counter samples say; both absent where the trace has none.
+	Load     *balance.Balance `json:"load,omitempty"`
+	Counters []CounterPhases  `json:"counters,omitempty"`
 	// BarriersCut is set when there were too many barrier executions to keep.
 	BarriersCut bool `json:"barriers_cut,omitempty"`
 }

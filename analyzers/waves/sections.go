@@ -32,6 +32,12 @@ func Sections(r *Result, v View) report.Document {
 		t := &r.Traces[i]
 		suffix := fmt.Sprintf("-%d", i)
 		doc.Sections = append(doc.Sections, head(t, suffix, v))
+		if t.Load != nil {
+			doc.Sections = append(doc.Sections, loadSection(t.Load, suffix))
+		}
+		if len(t.Counters) > 0 {
+			doc.Sections = append(doc.Sections, report.Section{ID: "counters" + suffix, Title: "Counters over time", Items: []report.Item{phaseTable(t, "counters"+suffix)}})
+		}
 		for j := range t.Units {
 			u := &t.Units[j]
 			if v.Verbose || v.SE == u.SE || v.SE < 0 && j == 0 {

@@ -9,6 +9,7 @@ import (
 	"slices"
 	"sort"
 
+	"github.com/rocanalyze/rocanalyze/analyzers/balance"
 	"github.com/rocanalyze/rocanalyze/analyzers/code"
 	"github.com/rocanalyze/rocanalyze/analyzers/replay"
 	"github.com/rocanalyze/rocanalyze/pkg/analysis"
@@ -25,7 +26,7 @@ var Analyzer = analysis.New(analysis.Analyzer{
 	Name:     "waves",
 	Doc:      doc,
 	Needs:    []analysis.Evidence{analysis.ThreadTraces},
-	Requires: []analysis.Required{code.Analyzer, replay.Analyzer},
+	Requires: []analysis.Required{code.Analyzer, replay.Analyzer, balance.Analyzer},
 	Params: []analysis.Param{
 		{Name: "bins", Default: 60, Unit: "bins", Doc: "columns of the timelines, 1 to 1000"},
 	},
@@ -153,6 +154,7 @@ func (b *builder) build() (Trace, error) {
 		}
 	}
 	t.SIMDSpreadPct, t.UnitSpreadPct = imbalance(t.Units)
+	t.Load, t.Counters = balance.Analyzer.Of(b.p, b.tt), phases(b.tt)
 	if !all.cut {
 		t.Barriers = b.barriers(all.arrivals)
 	}
