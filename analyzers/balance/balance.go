@@ -32,7 +32,7 @@ var Analyzer = analysis.NewPerTrace(analysis.Analyzer{
 // Balance is how the waves of all compute units of the traced engines lie in
 // time, on one clock.
 type Balance struct {
-	Engines int `json:"engines"`
+	Engines int `json:"engine_count"`
 	// CUs are those of the engines that exist, absent where the agent table
 	// does not tell; Used those on which a wave started.
 	CUs  *float64 `json:"cus_of_engines,omitempty"`

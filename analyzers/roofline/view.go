@@ -24,7 +24,8 @@ memory level, ridge points, what was achieved, what is attainable, and a plot.
 Operations and bytes come from counters, from --gemm, or from a thread trace
 (matrix operations and requested bytes, with what that leaves out said). Roofs
 are the device table's peaks; a roofline.csv beside the counters (as
-rocprof-compute writes it) replaces them by measured ones.`,
+rocprof-compute writes it) replaces them by measured ones. Of a thread trace it
+also shows what is left of the peak, step by step.`,
 	Example: `  rocanalyze roofline --gemm 5120,5120,8320 --dtype fp8 --device MI300X
   rocanalyze roofline --gemm 4096,4096,4096 --dtype bf16 --time-us 310 --device MI355X
   rocanalyze roofline --format json workloads/vcopy/MI300X_A1`,

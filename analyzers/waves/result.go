@@ -34,7 +34,7 @@ type Trace struct {
 	// Load is of all compute units of the traced engines, Counters what their
 	// counter samples say; both absent where the trace has none.
 	Load     *balance.Balance `json:"load,omitempty"`
-	Counters []CounterPhases  `json:"counters,omitempty"`
+	Counters []CounterPhases  `json:"counter_phases,omitempty"`
 	// BarriersCut is set when there were too many barrier executions to keep.
 	BarriersCut bool `json:"barriers_cut,omitempty"`
 }
