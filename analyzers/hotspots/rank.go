@@ -232,6 +232,9 @@ func (b *builder) wait(row int) (Wait, bool) {
 		}
 		w.Producers = b.producers(s)
 	}
+	if first := b.stalls.StageOf(row); first >= 0 {
+		w.StageLine = &b.tt.Code[first].Line
+	}
 	return w, true
 }
 

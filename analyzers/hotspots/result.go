@@ -359,6 +359,10 @@ type Wait struct {
 	MaxCycles  *int64     `json:"max_cycles,omitempty"`
 	Producers  []Producer `json:"producers,omitempty"`
 	Estimated  bool       `json:"estimated,omitempty"`
+	// StageLine is the line of the first wait of its stage: waits for loads of
+	// which the next are under way while one waits, so that moving the loads
+	// of one moves its stall to the next. Absent for a wait that is alone.
+	StageLine *int `json:"stage_first_line,omitempty"`
 }
 
 // Producer is an instruction that a wait waited for.

@@ -669,13 +669,18 @@ func waitTable(id string, k *Kernel) report.Table {
 		right("mean_cycles", "mean"), right("p95_cycles", "p95"), right("max_cycles", "max"), colClass,
 		{Key: "instruction", Title: "wait", Elide: report.ElideTail, Flex: true},
 		{Key: "producers", Title: "waits for", Elide: report.ElideTail, Flex: true},
+		right("stage_first_line", "stage"),
 	}}
 	for i := range k.Waits {
 		w := &k.Waits[i]
+		stage := report.Absent("")
+		if w.StageLine != nil {
+			stage = report.Int(*w.StageLine)
+		}
 		t.Rows = append(t.Rows, []report.Cell{
 			report.Int(w.Line), report.Cycles(w.Cycles), report.Pct(w.SharePct), report.Cycles(w.Executions),
 			optional(w.MeanCycles, 0), whole(w.P95Cycles), whole(w.MaxCycles), classCell(w.Class),
-			report.Text(w.Text), report.Text(producersText(w)),
+			report.Text(w.Text), report.Text(producersText(w)), stage,
 		})
 	}
 	return t
@@ -690,10 +695,17 @@ func waitTables(id string, k *Kernel) []report.Item {
 		ID: id, Columns: all.Columns[:stats],
 		Note: "cycles: stall, or the drain at s_endpgm; share of all stall and drain; mean, p95, max per execution",
 	}
-	what := report.Table{ID: id + "-producers", Columns: append([]report.Column{colLine}, all.Columns[stats:]...)}
+	end := len(all.Columns)
+	what := report.Table{ID: id + "-producers"}
+	if slices.ContainsFunc(k.Waits, func(w Wait) bool { return w.StageLine != nil }) {
+		what.Note = "stage: the first wait of those for loads that absorb each other; moving the loads of one alone moves its stall to the next"
+	} else {
+		end--
+	}
+	what.Columns = append([]report.Column{colLine}, all.Columns[stats:end]...)
 	for _, row := range all.Rows {
 		long.Rows = append(long.Rows, row[:stats])
-		what.Rows = append(what.Rows, append([]report.Cell{row[0]}, row[stats:]...))
+		what.Rows = append(what.Rows, append([]report.Cell{row[0]}, row[stats:end]...))
 	}
 	return []report.Item{long, what}
 }

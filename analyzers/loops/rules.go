@@ -2,7 +2,10 @@ package loops
 
 import (
 	"fmt"
+	"math"
 	"slices"
+	"strconv"
+	"strings"
 
 	"github.com/rocanalyze/rocanalyze/analyzers/exposed"
 	"github.com/rocanalyze/rocanalyze/analyzers/stalls"
@@ -52,7 +55,7 @@ func checks() []rule.Check[*subject] {
 		{
 			Rule: rule.Rule{
 				ID: "late_prefetch", Title: "Operations issued too shortly before their wait", Kind: rule.Waits, Severity: finding.Low, Needs: needsTrace,
-				Fires:  "a wait holds at least {share_pct} % of the kernel's exposed cycles, and what it waits for is issued fewer cycles ahead of it than it takes",
+				Fires:  "a wait holds at least {share_pct} % of the kernel's exposed cycles, and what it waits for is issued fewer cycles ahead of it than it takes; waits for loads that absorb each other are one finding",
 				Fix:    "issue what is waited for earlier, by the cycles or matrix instructions that are missing",
 				Source: guide + ", section 4 (prefetch); " + gemm + ", sections 4 and 8.4",
 				Params: exposedShare(),
@@ -121,35 +124,24 @@ func (s *subject) bound(cost *float64, share float64) (*finding.Bound, bool) {
 }
 
 // late finds waits whose operations are issued too late: what is missing is what
-// an earlier issue could save.
+// an earlier issue could save. Waits for loads that absorb each other are one
+// finding, as none of them saves anything alone.
 func late(s *subject, values rule.Values) []rule.Hit {
 	var out []rule.Hit
+	told := map[int]bool{}
 	for i := range s.prefetches {
-		p := &s.prefetches[i]
-		b, ok := s.bound(p.ExposedCycles, values("share_pct"))
-		if !ok || p.EarlierCycles == nil || !s.movable(p) {
+		stage := s.stalls.StageOf(s.prefetches[i].row)
+		if told[stage] {
 			continue
 		}
-		h := rule.Hit{
-			Text: fmt.Sprintf("what %s waits for is issued %.0f cycles before it and takes %d (median of the executions that wait)",
-				p.Text, p.AheadCycles, *p.LatencyMedian),
-			Fix: fmt.Sprintf("issue it %d cycles earlier", *p.EarlierCycles), Bound: b, Saves: []finding.Saving{{Row: p.row}},
-			Evidence: []finding.Evidence{
-				{Metric: "distance", Value: p.AheadCycles, Unit: "cycles", Source: "wave files"},
-				{Metric: "latency, median", Value: float64(*p.LatencyMedian), Unit: "cycles", Source: "wave files"},
-				{Metric: "exposed", Value: *p.ExposedCycles, Unit: "cycles", Source: "wave files"},
-			},
+		h, ok := s.lateAlone(&s.prefetches[i], values("share_pct"))
+		if stage >= 0 {
+			told[stage] = true
+			h, ok = s.lateStage(stage, values("share_pct"))
 		}
-		if n := p.EarlierMFMAs; n != nil && *n == 1 {
-			h.Fix = fmt.Sprintf("issue it 1 MFMA earlier (%d cycles)", *p.EarlierCycles)
-		} else if n != nil {
-			h.Fix = fmt.Sprintf("issue it %d MFMAs earlier (%d cycles)", *n, *p.EarlierCycles)
+		if ok {
+			out = append(out, h)
 		}
-		if slices.ContainsFunc(s.insts[p.row].Waits, isMemoryCounter) {
-			h.Kind = rule.MemoryWaits
-		}
-		h.Place, h.Where = s.flow.Place(s.tt, p.row)
-		out = append(out, h)
 	}
 	return out
 }
@@ -187,6 +179,93 @@ func (s *subject) timeBefore(row int) int64 {
 		return 0
 	}
 	return sum / n
+}
+
+// lateAlone is the finding on one wait.
+func (s *subject) lateAlone(p *Prefetch, share float64) (rule.Hit, bool) {
+	b, ok := s.bound(p.ExposedCycles, share)
+	if !ok || p.EarlierCycles == nil || !s.movable(p) {
+		return rule.Hit{}, false
+	}
+	h := rule.Hit{
+		Text: fmt.Sprintf("what %s waits for is issued %.0f cycles before it and takes %d (median of the executions that wait)",
+			p.Text, p.AheadCycles, *p.LatencyMedian),
+		Fix: "issue it " + earlierText(*p.EarlierCycles, p.EarlierMFMAs), Bound: b, Saves: []finding.Saving{{Row: p.row}},
+		Evidence: []finding.Evidence{
+			{Metric: "distance", Value: p.AheadCycles, Unit: "cycles", Source: "wave files"},
+			{Metric: "latency, median", Value: float64(*p.LatencyMedian), Unit: "cycles", Source: "wave files"},
+			{Metric: "exposed", Value: *p.ExposedCycles, Unit: "cycles", Source: "wave files"},
+		},
+	}
+	return s.atWait(h, p.row), true
+}
+
+// lateStage is the finding on waits that absorb each other. Its place is the one
+// that costs most; the stall of all of them in one pass is what their loads
+// would have to be moved by.
+func (s *subject) lateStage(first int, share float64) (rule.Hit, bool) {
+	h := rule.Hit{}
+	var exposed, pass, most float64
+	var lines []string
+	at, isLate := first, false
+	for _, row := range s.stalls.Stage(first) {
+		r := &s.stalls.Rows[row]
+		x := s.split.Row(row, s.stalls.AllWaves).Stall
+		if x > most {
+			at, most = row, x
+		}
+		exposed += x
+		pass += float64(r.StallCycles) / float64(max(r.Hits, 1))
+		lines = append(lines, strconv.Itoa(s.tt.Code[row].Line))
+		h.Saves = append(h.Saves, finding.Saving{Row: row})
+		isLate = isLate || slices.ContainsFunc(s.prefetches, func(p Prefetch) bool { return p.row == row && p.EarlierCycles != nil && s.movable(&p) })
+	}
+	b, ok := s.bound(s.known(exposed), share)
+	if !ok || !isLate {
+		return rule.Hit{}, false
+	}
+	cycles := int64(math.Round(pass))
+	var loop *int
+	if i := slices.IndexFunc(s.prefetches, func(p Prefetch) bool { return p.row == at }); i >= 0 {
+		loop = s.prefetches[i].LoopID
+	}
+	h.Bound = b
+	h.Text = fmt.Sprintf("the waits of lines %s are one stage: the loads of the next are under way while one waits. They stall %d cycles in one pass, and moving the loads of one alone moves its stall to the next", listOf(lines), cycles)
+	h.Fix = "issue the loads of all of them " + earlierText(cycles, mfmasFor(cycles, loop, s.k.Loops))
+	h.Evidence = []finding.Evidence{
+		{Metric: "stall of the stage in one pass", Value: pass, Unit: "cycles", Source: "wave files"},
+		{Metric: "exposed", Value: thousandth(exposed), Unit: "cycles", Source: "wave files"},
+	}
+	return s.atWait(h, at), true
+}
+
+// maxListed is how many lines of a stage are named.
+const maxListed = 6
+
+func listOf(lines []string) string {
+	if n := len(lines); n > maxListed {
+		return fmt.Sprintf("%s and %d more", strings.Join(lines[:maxListed-1], ", "), n-maxListed+1)
+	}
+	return strings.Join(lines, ", ")
+}
+
+func earlierText(cycles int64, mfmas *int64) string {
+	switch {
+	case mfmas == nil:
+		return fmt.Sprintf("%d cycles earlier", cycles)
+	case *mfmas == 1:
+		return fmt.Sprintf("1 MFMA earlier (%d cycles)", cycles)
+	}
+	return fmt.Sprintf("%d MFMAs earlier (%d cycles)", *mfmas, cycles)
+}
+
+// atWait gives a hit the place and the kind of a wait.
+func (s *subject) atWait(h rule.Hit, row int) rule.Hit {
+	if slices.ContainsFunc(s.insts[row].Waits, isMemoryCounter) {
+		h.Kind = rule.MemoryWaits
+	}
+	h.Place, h.Where = s.flow.Place(s.tt, row)
+	return h
 }
 
 // isMemoryCounter reports whether a wait is on vector memory.

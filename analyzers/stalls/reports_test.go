@@ -74,3 +74,30 @@ func TestCombinedWait(t *testing.T) {
 		t.Errorf("sums %v", sums)
 	}
 }
+
+// TestStages: the four waits of the GEMM's loop, and the four before it, wait
+// for loads that are all under way at the first of them.
+func TestStages(t *testing.T) {
+	tr, err := ingest.Open(t.Context(), []string{"../../fixtures/att/gemm"}, ingest.Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	out, err := analysis.Run(t.Context(), tr, analysis.Options{Workers: 2}, stalls.Analyzer)
+	if err != nil {
+		t.Fatal(err)
+	}
+	tt := tr.ThreadTraces[0]
+	b := stalls.Analyzer.Of(out, tt)
+	want := map[int]int{60: 60, 62: 60, 64: 60, 66: 60, 99: 99, 101: 99, 103: 99, 105: 99}
+	for row := range tt.Code {
+		line, first := tt.Code[row].Line, b.StageOf(row)
+		switch {
+		case first >= 0 && tt.Code[first].Line != want[line]:
+			t.Errorf("line %d is in the stage of line %d, want %d", line, tt.Code[first].Line, want[line])
+		case first < 0 && want[line] != 0:
+			t.Errorf("line %d is in no stage", line)
+		case first == row && len(b.Stage(row)) != 4:
+			t.Errorf("the stage of line %d is %v", line, b.Stage(row))
+		}
+	}
+}

@@ -39,6 +39,8 @@ type Breakdown struct {
 	AllWaves bool
 	// Rows are parallel to ThreadTrace.Code.
 	Rows []Row
+
+	stage []int32 // by row; see StageOf
 }
 
 // Row is one instruction: what it cost in the waves that count, and the
@@ -150,6 +152,7 @@ func breakDown(tt *trace.ThreadTrace, s sources) *Breakdown {
 			row.Parts = []Part{{Class: ofInstruction(in), Cycles: row.StallCycles}}
 		}
 	}
+	b.stage = b.stages(tt, s)
 	return b
 }
 

@@ -3,6 +3,7 @@ package stalls
 import (
 	"testing"
 
+	"github.com/rocanalyze/rocanalyze/analyzers/flow"
 	"github.com/rocanalyze/rocanalyze/analyzers/replay"
 	"github.com/rocanalyze/rocanalyze/pkg/isa"
 	"github.com/rocanalyze/rocanalyze/pkg/trace"
@@ -130,6 +131,29 @@ func TestNoWorkIsTakenOnce(t *testing.T) {
 	for i, c := range countsOf(tt, r, true) {
 		if c != tt.Code[i].Counts {
 			t.Errorf("all waves, row %d: %+v", i, c)
+		}
+	}
+}
+
+// TestUnderWay: a wait absorbs what is gained at an earlier one when its loads
+// were issued before that one.
+func TestUnderWay(t *testing.T) {
+	f := &flow.Flow{Innermost: []int32{-1, 0, 0, 0, 0, 0, 0, -1}, Loops: []flow.Loop{{Parent: -1}}}
+	for _, c := range []struct {
+		name         string
+		earlier, row int
+		producers    []replay.ProducerCount
+		want         bool
+	}{
+		{"issued before both", 3, 4, []replay.ProducerCount{{Row: 1, Class: replay.VMEM, Count: 8}}, true},
+		{"issued between them", 3, 5, []replay.ProducerCount{{Row: 4, Class: replay.VMEM, Count: 8}}, false},
+		{"of the iteration before", 3, 4, []replay.ProducerCount{{Row: 6, Class: replay.VMEMToLDS, Count: 8}}, true},
+		{"behind both, outside of the loop", 3, 4, []replay.ProducerCount{{Row: 7, Class: replay.VMEM, Count: 8}}, false},
+		{"most between them", 3, 5, []replay.ProducerCount{{Row: 1, Class: replay.VMEM, Count: 3}, {Row: 4, Class: replay.VMEM, Count: 8}}, false},
+		{"LDS is no load", 3, 4, []replay.ProducerCount{{Row: 1, Class: replay.LDS, Count: 8}}, false},
+	} {
+		if got := underWay(f, &replay.Site{Producers: c.producers}, c.earlier, c.row); got != c.want {
+			t.Errorf("%s: %t, want %t", c.name, got, c.want)
 		}
 	}
 }
