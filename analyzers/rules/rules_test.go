@@ -87,7 +87,7 @@ func TestFindings(t *testing.T) {
 		has   []string
 		hasNo []string
 	}{
-		{"att/gemm", []string{"vmem_wait", "store_drain", "matrix_share_of_loop", "lds_wait"}, []string{"no_double_buffer", "legacy_matrix_shape", "grid_under_filled", "narrow_loads"}},
+		{"att/gemm", []string{"late_prefetch", "store_drain", "matrix_share_of_loop", "lds_wait"}, []string{"no_double_buffer", "legacy_matrix_shape", "grid_under_filled", "narrow_loads"}},
 		{"att/copy", []string{"bandwidth_bound"}, []string{"vmem_wait", "store_drain", "occupancy", "narrow_loads"}},
 		{"att/judged/mfma", []string{"at_the_roof"}, []string{"vmem_wait", "low_matrix_utilisation", "occupancy"}},
 		{"att/judged/uneven", []string{"barrier"}, []string{"at_the_roof", "lds_wait"}},
@@ -147,15 +147,15 @@ func TestPlaces(t *testing.T) {
 }
 
 func TestParameters(t *testing.T) {
-	if f := find(advise(t, nil, "att/gemm"), "vmem_wait"); f == nil || f.Minor {
-		t.Fatalf("vmem_wait: %+v", f)
+	if f := find(advise(t, nil, "att/gemm"), "lds_wait"); f == nil || f.Minor {
+		t.Fatalf("lds_wait: %+v", f)
 	}
-	k := advise(t, map[string]float64{"vmem_wait.share_pct": 90}, "att/gemm")
-	if f := find(k, "vmem_wait"); f == nil || !f.Minor {
-		t.Errorf("a share of 90 %% keeps vmem_wait a finding: %+v", f)
+	k := advise(t, map[string]float64{"lds_wait.share_pct": 90}, "att/gemm")
+	if f := find(k, "lds_wait"); f == nil || !f.Minor {
+		t.Errorf("a share of 90 %% keeps lds_wait a finding: %+v", f)
 	}
 	k.Cut(0, false)
-	if find(k, "vmem_wait") != nil {
+	if find(k, "lds_wait") != nil {
 		t.Error("a minor finding is shown")
 	}
 	if left := k.Cut(1, false); len(k.Findings) != 1 || left == 0 {

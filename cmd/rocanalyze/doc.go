@@ -128,10 +128,12 @@
 //	cycles: stall, or the drain at s_endpgm; share of all stall and drain; mean,
 //	p95, max per execution
 //
-//	line  wait                  waits for
-//	  33  s_endpgm
-//	  22  s_waitcnt vmcnt(3)    global_load_dwordx4@12
-//	   6  s_waitcnt lgkmcnt(0)  s_load_dwordx4@1 s_load_dword@2
+//	line  wait                  waits for                        stage
+//	  33  s_endpgm                                                   -
+//	  22  s_waitcnt vmcnt(3)    global_load_dwordx4@12              22
+//	   6  s_waitcnt lgkmcnt(0)  s_load_dwordx4@1 s_load_dword@2      -
+//	stage: the first wait of those for loads that absorb each other; moving the
+//	loads of one alone moves its stall to the next
 //
 // A capture is checked before it is ranked. Here three of four waves found no
 // work; they are left out of the rankings, and said:
