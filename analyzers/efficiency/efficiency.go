@@ -216,11 +216,15 @@ func (b *builder) factors() (absent string) {
 	if w != nil && w.InDispatch != nil {
 		b.out.Scale = new(b.toEngines * float64(*w.InDispatch) / float64(b.tt.Occupancy.Starts()))
 	}
-	if b.out.Scale != nil && l != nil && l.SameDispatch && l.DurationNs != nil && *l.DurationNs > 0 {
+	if b.out.Scale != nil && l != nil && l.DurationNs != nil && *l.DurationNs > 0 {
 		perCU = b.work.amount * *b.out.Scale / device.cus
 		cycles = *l.DurationNs / 1000 * clock
 		b.out.Over = "the dispatch"
-		b.step(StepWindow, span/cycles, "%.2f of %.2f us from the first wave to the last", span/clock, *l.DurationNs/1000)
+		of := ""
+		if l.Calls > 0 {
+			of = fmt.Sprintf(", the median of %d calls", l.Calls)
+		}
+		b.step(StepWindow, span/cycles, "%.2f of %.2f us%s from the first wave to the last", span/clock, *l.DurationNs/1000, of)
 	}
 	resident := *b.balance.ResidentPct / 100
 	b.step(StepCUs, resident, "time of the %g CUs of the traced engines with a wave resident (occupancy.json)", *b.balance.CUs)

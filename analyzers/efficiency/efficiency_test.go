@@ -229,3 +229,31 @@ func TestAgainstRaw(t *testing.T) {
 		})
 	}
 }
+
+// Operations and cycles are of the same waves: with a wave file missing nothing
+// is told.
+func TestMissingWaves(t *testing.T) {
+	from, _ := filepath.Glob("../../fixtures/att/gemm/ui_output_*")
+	dir := filepath.Join(t.TempDir(), filepath.Base(from[0]))
+	if err := os.CopyFS(dir, os.DirFS(from[0])); err != nil {
+		t.Fatal(err)
+	}
+	for _, name := range []string{"gemm_agent_info.csv", "gemm_kernel_trace.csv"} {
+		b, err := os.ReadFile(filepath.Join(filepath.Dir(from[0]), name))
+		if err == nil {
+			err = os.WriteFile(filepath.Join(filepath.Dir(dir), name), b, 0o600)
+		}
+		if err != nil {
+			t.Fatal(err)
+		}
+	}
+	if e, _, _ := measured(t, dir); e == nil || e.Absent != "" {
+		t.Fatalf("of the whole directory: %+v", e)
+	}
+	if err := os.Remove(filepath.Join(dir, "se0_sm0_sl0_wv0.json")); err != nil {
+		t.Fatal(err)
+	}
+	if e, _, _ := measured(t, dir); e == nil || e.Absent != "7 of the 8 waves of the traced CUs have wave files" {
+		t.Errorf("without a wave file: %+v", e)
+	}
+}
