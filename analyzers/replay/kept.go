@@ -120,24 +120,48 @@ func (r *Replay) Stalls(ctx context.Context, workers int, newFolder func() Stall
 		})
 	}
 	var wg sync.WaitGroup
+	byKeeper := func(k *keeper, folder StallFolder) {
+		for i := range k.waves {
+			w := &k.waves[i]
+			replayKept(ctx, r.bySIMD[w.simd], []*keptWave{w}, folder)
+		}
+	}
 	for i := range r.kept {
 		folder := newFolder()
-		wg.Go(func() { r.replayKept(ctx, &r.kept[i], folder) })
+		wg.Go(func() { byKeeper(&r.kept[i], folder) })
 	}
 	wg.Wait()
 	return ctx.Err()
 }
 
-func (r *Replay) replayKept(ctx context.Context, k *keeper, folder StallFolder) {
-	for i := range k.waves {
-		w := &k.waves[i]
-		s := r.bySIMD[w.simd]
+// keptOf lists the kept waves of each of SIMDs.
+func (r *Replay) keptOf() [][]*keptWave {
+	at := make(map[simdID]int, len(r.SIMDs))
+	for i := range r.SIMDs {
+		at[simdID{r.SIMDs[i].SE, r.SIMDs[i].CU, r.SIMDs[i].SIMD}] = i
+	}
+	out := make([][]*keptWave, len(r.SIMDs))
+	for i := range r.kept {
+		for j := range r.kept[i].waves {
+			w := &r.kept[i].waves[j]
+			if k, ok := at[w.simd]; ok {
+				out[k] = append(out[k], w)
+			}
+		}
+	}
+	return out
+}
+
+// replayKept hands the stalls of waves of one SIMD to a folder.
+func replayKept(ctx context.Context, s *SIMD, waves []*keptWave, folder StallFolder) {
+	for _, w := range waves {
 		if ctx.Err() != nil || s == nil {
 			return
 		}
 		w.each(func(row int, from, to int64, drain bool) { folder.Stall(s, w.group, row, from, to, drain) })
 	}
 }
+
 // stallReader finds the stalls of waves that are read again.
 type stallReader struct {
 	replay *Replay

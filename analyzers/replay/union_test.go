@@ -2,6 +2,7 @@ package replay
 
 import (
 	"slices"
+	"sync/atomic"
 	"testing"
 )
 
@@ -29,14 +30,19 @@ func TestUnions(t *testing.T) {
 		{5, true, []int64{60, 110, 110, 10, 0}},
 		{2, false, []int64{50, 100, 120, 10, 0}},
 	} {
-		u := newUnions(r, x.all, sets, x.exact)
-		one, two := u.folder(), u.folder()
+		u := &unions{all: x.all, of: setsOf(sets, 9), sums: make([]atomic.Int64, len(sets))}
+		m := u.marks([]*SIMD{&r.SIMDs[0]}, 0, x.exact)
+		m.rest = true
+		one, two := &unionFolder{marks: m}, &unionFolder{marks: m}
 		one.Stall(&r.SIMDs[0], Working, 1, page-40, page+20, false) // 50 exposed
 		two.Stall(&r.SIMDs[0], Working, 2, page, page+70, false)    // 70, of them 50 beyond
 		two.Stall(&r.SIMDs[0], Working, 1, page+80, page+90, true)
 		one.Stall(&r.SIMDs[0], NoWork, 1, page-90, page-80, false)
 		got := make([]int64, len(sets))
-		u.sum(got)
+		m.sum()
+		for k := range got {
+			got[k] = u.sums[k].Load()
+		}
 		if !slices.Equal(got, x.want) {
 			t.Errorf("%d exact, all waves %t: %v, want %v", x.exact, x.all, got, x.want)
 		}
