@@ -282,7 +282,7 @@ func (d *decider) factsOf(m *TraceMeasure) facts {
 	}
 	for i := range f.levels {
 		v := &f.levels[i]
-		v.Undecided = v.Basis == UpperBound && m.HasMatrix && v.Pct >= d.notMemory
+		v.Undecided = v.Basis == UpperBound && (m.HasMatrix && v.Pct >= d.notMemory || v.Pct >= d.bandwidth && m.leastPct() < d.bandwidth)
 	}
 	f.gate, f.missing = m.gate()
 	return f

@@ -2,6 +2,7 @@ package regime
 
 import (
 	"fmt"
+	"math"
 	"strings"
 
 	"github.com/rocanalyze/rocanalyze/analyzers/code"
@@ -107,8 +108,9 @@ func (m *TraceMeasure) dispatchRatio(bytes, overheadNs float64) {
 			m.DispatchTime += fmt.Sprintf(" (median of %d)", l.Calls)
 		}
 	case h.Machine.WavesNs != nil:
-		m.DispatchNs, m.DispatchSource = *h.Machine.WavesNs+overheadNs, "occupancy.json, realtime.json"
-		m.DispatchTime = fmt.Sprintf("%.2f us (waves %.2f us, launch at least %.2g us)", m.DispatchNs/1000, *h.Machine.WavesNs/1000, overheadNs/1000)
+		m.DispatchNs, m.DispatchSource = *h.Machine.WavesNs, "occupancy.json, realtime.json"
+		m.DispatchTime = fmt.Sprintf("%.2f us of waves", m.DispatchNs/1000)
+		m.LaunchNs = overheadNs
 	default:
 		return
 	}
@@ -141,4 +143,13 @@ func (m *TraceMeasure) launch() *gpu.LaunchShape {
 		return nil
 	}
 	return m.Occupancy.Launch.LaunchShape
+}
+
+// leastPct is the dispatch's requested bytes in percent of the memory's peak if
+// its launch took as long as launches do; above any where that is not open.
+func (m *TraceMeasure) leastPct() float64 {
+	if m.DispatchRatio == nil || m.LaunchNs <= 0 {
+		return math.Inf(1)
+	}
+	return 100 * *m.DispatchRatio * m.DispatchNs / (m.DispatchNs + m.LaunchNs)
 }

@@ -63,7 +63,7 @@ var Analyzer = analysis.New(analysis.Analyzer{
 		{Name: paramSmallTail, Default: 5, Unit: "%", Doc: "loss of workgroup places from which a tail is worth a word beside another bound"},
 		{Name: paramDisagree, Default: 20, Unit: "points", Doc: "how far a trace's sample of waves may be from what counters measured over whole dispatches"},
 		{Name: paramMemory, Default: 50, Unit: "%", Doc: "share of the waiting that is for memory from which latency cannot be told from bandwidth without memory's peak"},
-		{Name: paramOverhead, Default: 1.5, Unit: "us", Doc: "the least that a dispatch takes beside its waves, where no kernel-trace row tells its duration"},
+		{Name: paramOverhead, Default: 5, Unit: "us", Doc: "how much longer than its waves a dispatch may take, where no kernel-trace row tells its duration: bytes that this brings below the threshold of bandwidth decide nothing (measured on MI350X kernels of 5 to 90 us: 1.5 to 6)"},
 		{Name: paramMatters, Default: 90, Unit: "%", Doc: "share of the GPU time whose kernels are described by default"},
 	},
 }, run)

@@ -121,7 +121,8 @@ type Level struct {
 	// a peak. Such a level decides nothing.
 	Flag string `json:"flag,omitempty"`
 	// Undecided levels cannot decide: requested bytes of a kernel with matrix
-	// work, whose tiles caches serve.
+	// work, whose tiles caches serve, or of one so short that the time of its
+	// launch, which is not known, decides.
 	Undecided bool `json:"undecided,omitempty"`
 	// Streaming is set where counters say that each byte crosses L2 once:
 	// such kernels reach 50 to 60 % of HBM's theoretical peak on real parts.
@@ -190,9 +191,9 @@ type TraceMeasure struct {
 	// all waves of the dispatch over its duration and the HBM peak.
 	WindowRatio, DispatchRatio *float64
 	// DispatchNs is that duration, DispatchTime what it is made of, for the
-	// user, and DispatchSource where from: a row's, or that of the waves with
-	// the least that a launch adds.
-	DispatchNs                   float64
+	// user, and DispatchSource where from: a row's, or that of the waves. Then
+	// the dispatch may have taken LaunchNs longer; 0 with a row.
+	DispatchNs, LaunchNs         float64
 	DispatchTime, DispatchSource string
 	// Fill is the share of the device's CUs that run waves, on average over
 	// the rounds of workgroups; 1 where unknown.

@@ -164,10 +164,19 @@ func (d *decider) also(f facts, o outcome) []string {
 	}
 	for _, v := range f.levels {
 		if v.Undecided && v.Pct >= d.bandwidth {
-			out = append(out, levelText(v)+"; with matrix work, whose tiles caches serve, this proves nothing")
+			out = append(out, levelText(v)+"; "+d.undecidedText())
 		}
 	}
 	return out
+}
+
+// undecidedText says why requested bytes prove nothing.
+func (d *decider) undecidedText() string {
+	m := d.k.Main
+	if m != nil && !m.HasMatrix && m.LaunchNs > 0 {
+		return fmt.Sprintf("if its launch took %.2g us more than its waves it is %.0f %%: a kernel-trace row of the dispatch would decide", m.LaunchNs/1000, m.leastPct())
+	}
+	return "with matrix work, whose tiles caches serve, this proves nothing"
 }
 
 // missing lists the evidence that would decide or confirm more.
