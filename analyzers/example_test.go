@@ -38,7 +38,7 @@ func Example() {
 		fmt.Printf("%s needs %s\n", s.Analyzer, s.Lacks)
 	}
 	// Output:
-	// uneven_phases: latency-bound: the busiest resource (instruction issue) is at 21 %, waves wait 77 % of their time, most for barriers (61 % of it), confidence medium
+	// uneven_phases: latency-bound: the busiest resource (instruction issue) is at 21 %, waves wait 69 % of their time, most for barriers (42 %), confidence medium
 	// high: barrier: 42.0 % of wave cycles; 100 % of that at s_barrier. fewer barriers per iteration (two LDS buffers need one), the next phase's loads before the barrier; give all waves equal work: the last one to come sets the time
 	// counters needs hardware counters
 	// l2 needs hardware counters

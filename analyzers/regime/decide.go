@@ -277,8 +277,8 @@ var ranked = [...]trust.Confidence{trust.None, trust.Low, trust.Medium, trust.Hi
 // factsOf are the facts of one thread trace.
 func (d *decider) factsOf(m *TraceMeasure) facts {
 	f := facts{levels: m.levels(), waits: waitsOf(m.Hot), launch: m.launch(), fill: m.Fill, balance: m.Balance}
-	if m.Hot.Waiting != nil {
-		f.waiting, f.waitingFrom = &m.Hot.Waiting.Pct, "code.json: stall, and the drain at s_endpgm"
+	if pct := waitingPct(m.Hot); pct != nil {
+		f.waiting, f.waitingFrom = pct, "code.json: stall, and the drain at s_endpgm, over latency and idle"
 	}
 	for i := range f.levels {
 		v := &f.levels[i]

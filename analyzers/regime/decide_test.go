@@ -28,7 +28,7 @@ func TestJudge(t *testing.T) {
 	valu := func(pct float64) Level { return lv(resVALU, Compute, pct, Traced) }
 	hbm := func(pct float64) Level { return lv(resHBM, Bandwidth, pct, Measured) }
 	asked := func(pct float64) Level { return lv(resHBM, Bandwidth, pct, UpperBound) }
-	vmem := []Wait{{waitVMEM, 70}, {waitBarrier, 30}}
+	vmem := []Wait{{Kind: waitVMEM, SharePct: 70}, {Kind: waitBarrier, SharePct: 30}}
 	busyTail := &gpu.LaunchShape{Workgroups: 612, Units: 304, Unit: "CU", Slots: 608, Rounds: 2, LastRoundPct: 100 * 4.0 / 608}
 	for _, c := range []struct {
 		name    string
@@ -57,7 +57,7 @@ func TestJudge(t *testing.T) {
 		{"undecided requests leave it likely", facts{levels: []Level{matrix(18), {Resource: resHBM, Regime: Bandwidth, Pct: 88, Basis: UpperBound, Undecided: true}}, waiting: new(91.0), waits: vmem}, Latency, "vmem", true, false},
 		{"waits below 40", facts{levels: []Level{matrix(30), hbm(30)}, waiting: new(39.0), waits: vmem}, Inconclusive, "balanced", false, false},
 		{"memory waits, memory unknown", facts{levels: []Level{issue(10)}, waiting: new(90.0), waits: vmem}, Inconclusive, "memory_counters", false, false},
-		{"barriers, memory unknown", facts{levels: []Level{issue(10)}, waiting: new(90.0), waits: []Wait{{waitBarrier, 80}, {waitVMEM, 20}}}, Latency, "barrier", false, false},
+		{"barriers, memory unknown", facts{levels: []Level{issue(10)}, waiting: new(90.0), waits: []Wait{{Kind: waitBarrier, SharePct: 80}, {Kind: waitVMEM, SharePct: 20}}}, Latency, "barrier", false, false},
 		{"nothing known", facts{}, Inconclusive, "thread_trace", false, false},
 		{"a gate", facts{levels: []Level{matrix(90)}, gate: "left early", missing: MissingWork}, Inconclusive, "working_waves", false, false},
 		{"fewer workgroups than CUs", facts{levels: []Level{issue(6), asked(15)}, launch: &gpu.LaunchShape{Workgroups: 84, Units: 256, Unit: "CU", UnderFilled: true}}, Latency, UnderFilled, false, false},

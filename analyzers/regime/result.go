@@ -129,10 +129,12 @@ type Level struct {
 	Streaming bool `json:"streaming,omitempty"`
 }
 
-// Wait is one kind of waiting in percent of the waves' waiting time.
+// Wait is one kind of waiting: SharePct in percent of the waves' waiting time,
+// CyclesPct of the wave cycles, latency and idle.
 type Wait struct {
-	Kind     string  `json:"kind"`
-	SharePct float64 `json:"share_pct"`
+	Kind      string  `json:"kind"`
+	SharePct  float64 `json:"share_pct"`
+	CyclesPct float64 `json:"wave_cycles_pct"`
 }
 
 // Source is one capture of a kernel and what it says by itself.

@@ -79,7 +79,8 @@ func isMemoryWait(kind string) bool {
 // waitsOf shares the waiting time of a traced kernel out by kind: stall by its
 // classes, and the drain at s_endpgm with the stores.
 func waitsOf(h *hotspots.Kernel) []Wait {
-	if h.Waiting == nil || h.Waiting.Cycles <= 0 {
+	waiting := waitingPct(h)
+	if waiting == nil || h.Waiting.Cycles <= 0 {
 		return nil
 	}
 	cycles := map[string]int64{}
@@ -96,13 +97,24 @@ func waitsOf(h *hotspots.Kernel) []Wait {
 	var out []Wait
 	for kind, n := range cycles {
 		if n > 0 {
-			out = append(out, Wait{kind, 100 * float64(n) / float64(h.Waiting.Cycles)})
+			share := 100 * float64(n) / float64(h.Waiting.Cycles)
+			out = append(out, Wait{kind, share, share / 100 * *waiting})
 		}
 	}
 	slices.SortFunc(out, func(a, b Wait) int {
 		return cmp.Or(cmp.Compare(b.SharePct, a.SharePct), cmp.Compare(a.Kind, b.Kind))
 	})
 	return out
+}
+
+// waitingPct is the waiting of a traced kernel in percent of the wave cycles,
+// latency and idle; nil when it is not known.
+func waitingPct(h *hotspots.Kernel) *float64 {
+	if h.Waiting == nil || h.Counted.LatencyCycles+h.Counted.IdleCycles <= 0 {
+		return nil
+	}
+	pct := 100 * float64(h.Waiting.Cycles) / float64(h.Counted.LatencyCycles+h.Counted.IdleCycles)
+	return &pct
 }
 
 // memoryWaitPct is the share of the waiting that bandwidth could be behind.

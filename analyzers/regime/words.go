@@ -82,7 +82,7 @@ func waitText(f facts) string {
 	}
 	s := fmt.Sprintf(", waves wait %.0f %% of their time", *f.waiting)
 	if len(f.waits) > 0 {
-		s += fmt.Sprintf(", most for %s (%.0f %% of it)", kindWords[f.waits[0].Kind], f.waits[0].SharePct)
+		s += fmt.Sprintf(", most for %s (%.0f %%)", kindWords[f.waits[0].Kind], f.waits[0].CyclesPct)
 	}
 	return s
 }

@@ -5,6 +5,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/rocanalyze/rocanalyze/analyzers/exposed"
 	"github.com/rocanalyze/rocanalyze/analyzers/regime"
 	"github.com/rocanalyze/rocanalyze/pkg/finding"
 	"github.com/rocanalyze/rocanalyze/pkg/report"
@@ -273,19 +274,28 @@ func evidenceValue(e finding.Evidence) string {
 func waitsText(ws []regime.Wait) string {
 	var parts []string
 	for _, w := range ws {
-		if len(parts) == 4 || w.SharePct < 1 {
+		if len(parts) == 4 || w.CyclesPct < 1 {
 			break
 		}
-		parts = append(parts, fmt.Sprintf("%s %.0f %%", strings.ReplaceAll(w.Kind, "_", " "), w.SharePct))
+		parts = append(parts, fmt.Sprintf("%s %.0f %%", strings.ReplaceAll(w.Kind, "_", " "), w.CyclesPct))
 	}
-	return strings.Join(parts, ", ")
+	if len(parts) == 0 {
+		return ""
+	}
+	return strings.Join(parts, ", ") + " (of wave cycles)"
 }
+
+// boundsText names once what the bounds of findings are of.
+const boundsText = "at most N %: of " + exposed.SIMDTimeName + ", in which a wave is in such a stall and none issues; other bounds say of what they are."
 
 func findingNotes(k *Kernel, left int, v View) report.Notes {
 	notes := report.Notes{}
+	if slices.ContainsFunc(k.Findings, func(f finding.Finding) bool { return f.Bound != nil && f.Bound.Of == exposed.SIMDTimeName }) {
+		notes.Items = append(notes.Items, report.Note{Severity: report.SeverityInfo, Text: boundsText})
+	}
 	for i := range k.Findings {
 		f := &k.Findings[i]
-		notes.Items = append(notes.Items, report.Note{Severity: report.Severity(f.Severity.String()), Text: f.Line()})
+		notes.Items = append(notes.Items, report.Note{Severity: report.Severity(f.Severity.String()), Text: f.LineOf(exposed.SIMDTimeName)})
 	}
 	if left > 0 {
 		notes.Items = append(notes.Items, report.Note{Severity: report.SeverityInfo, Text: fmt.Sprintf("%d smaller findings left out (-v, --top 0).", left)})

@@ -13,7 +13,7 @@
 //	$ rocanalyze diagnose --top 1 fixtures/att/judged/uneven
 //	-- uneven_phases ---------------------------------------------------------------
 //	verdict     latency-bound: the busiest resource (instruction issue) is at 21 %,
-//	            waves wait 77 % of their time, most for barriers (61 % of it)
+//	            waves wait 69 % of their time, most for barriers (42 %)
 //	confidence  medium: the figures are of the traced waves, no counters
 //	launch      MI300X (gfx942), 304 workgroups of 256 work-items
 //	time        66.1 % of the GPU time: 1 call of 4.828 us; without it all kernels
@@ -27,18 +27,20 @@
 //	                     of the device)
 //	hbm                  at most 1.2 % of peak (bytes requested per wave x 1216
 //	                     waves / 4.83 us / 5324.8 GB/s)
-//	waiting              76.7 % of wave cycles (from 40 % on they bound an idle
+//	waiting              68.9 % of wave cycles (from 40 % on they bound an idle
 //	                     machine)
 //	cu time with a wave  98 % of the time of the traced engines' CUs
 //	traced window        98 % of the time in which the launch's waves ran
-//	waits for            barrier 61 %, store 31 %, smem 8 %
+//	waits for            barrier 42 %, store 21 %, smem 6 % (of wave cycles)
 //
 //	-- What to do ------------------------------------------------------------------
-//	high: barrier (at most 42 % of the traced SIMDs' time): 42.0 % of wave cycles;
-//	  100 % of that at s_barrier. At line 48 (uneven.hip:9), in the loop of lines 7
-//	  to 51. Fix: fewer barriers per iteration (two LDS buffers need one), the next
-//	  phase's loads before the barrier; give all waves equal work: the last one to
-//	  come sets the time.
+//	info: at most N %: of the traced SIMDs' time, in which a wave is in such a
+//	  stall and none issues; other bounds say of what they are.
+//	high: barrier (at most 42 %): 42.0 % of wave cycles; 100 % of that at
+//	  s_barrier. At line 48 (uneven.hip:9), in the loop of lines 7 to 51. Fix: fewer
+//	  barriers per iteration (two LDS buffers need one), the next phase's loads
+//	  before the barrier; give all waves equal work: the last one to come sets the
+//	  time.
 //	info: 3 smaller findings left out (-v, --top 0).
 //	info: 9 rules could not run for lack of evidence: see what to capture next (-v
 //	  names them).

@@ -107,9 +107,17 @@ type Finding struct {
 }
 
 // Line is the finding as one line of text, without its severity.
-func (f *Finding) Line() string {
+func (f *Finding) Line() string { return f.LineOf("") }
+
+// LineOf is Line below a heading that says what bounds are of: only other ones
+// say it themselves.
+func (f *Finding) LineOf(said string) string {
 	text := f.ID
-	if f.Bound != nil {
+	switch {
+	case f.Bound == nil:
+	case f.Bound.Of == said:
+		text += fmt.Sprintf(" (at most %.0f %%)", f.Bound.Pct)
+	default:
 		text += fmt.Sprintf(" (at most %.0f %% of %s)", f.Bound.Pct, f.Bound.Of)
 	}
 	text += ": " + f.Text
