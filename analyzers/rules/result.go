@@ -1,11 +1,13 @@
 package rules
 
 import (
+	"cmp"
 	"slices"
 
 	"github.com/rocanalyze/rocanalyze/analyzers/efficiency"
 	"github.com/rocanalyze/rocanalyze/analyzers/regime"
 	"github.com/rocanalyze/rocanalyze/pkg/finding"
+	"github.com/rocanalyze/rocanalyze/pkg/rule"
 )
 
 // Result is the machine output, kernels in the order of the verdicts.
@@ -97,6 +99,21 @@ func (k *Kernel) refine(mostOfPct float64) {
 			return moot
 		})
 	}
+}
+
+// leads names the rule that says what to do about a verdict's subtype.
+var leads = map[string]string{regime.UnderFilled: "grid_under_filled", regime.Tail: "tail", regime.Imbalance: "imbalance"}
+
+// lead puts first what follows from the verdict itself: as long as it stands,
+// the others are what to do within it.
+func (k *Kernel) lead() {
+	follows := func(f finding.Finding) int {
+		if f.Kind == string(rule.Verdict) || f.ID == leads[k.Subtype] && k.Regime == regime.Latency {
+			return 0
+		}
+		return 1
+	}
+	slices.SortStableFunc(k.Findings, func(a, b finding.Finding) int { return cmp.Compare(follows(a), follows(b)) })
 }
 
 // Cut keeps the first top findings (0: all), minor ones and low ones of a rule

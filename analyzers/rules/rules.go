@@ -61,6 +61,7 @@ func run(p *analysis.Pass) (*Result, error) {
 		}
 		k.refine(p.Param(paramMostOf))
 		finding.Sort(k.Findings)
+		k.lead()
 		k.Next = next(&k)
 		res.Kernels = append(res.Kernels, k)
 		for _, f := range k.Findings {
