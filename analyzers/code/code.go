@@ -52,6 +52,21 @@ type Coverage struct {
 	Total        int `json:"total"`
 	MFMAStatic   int `json:"mfma_static"`
 	MFMAExecuted int `json:"mfma_executed"`
+	// WorkStatic and WorkExecuted count what a kernel is run for: stores,
+	// atomics and matrix instructions.
+	WorkStatic   int `json:"work_static"`
+	WorkExecuted int `json:"work_executed"`
+}
+
+// DoesWork reports whether an instruction is one that a kernel is run for: it
+// writes memory, spills left out, or multiplies matrices. A wave that executed
+// none has left early.
+func DoesWork(c isa.Class) bool {
+	switch c {
+	case isa.VMEMStore, isa.FlatStore, isa.VMEMFromLDS, isa.VMEMAtomic, isa.FlatAtomic, isa.TensorDMA, isa.Export, isa.MFMA:
+		return true
+	}
+	return false
 }
 
 // ExecutedPct is the executed share of the instructions in percent; 0 for no
@@ -71,7 +86,13 @@ func (l *Listing) Coverage(tt *trace.ThreadTrace, k int) Coverage {
 	for i := kn.First; i < kn.Last; i++ {
 		in := &tt.Code[i]
 		ran := in.Hits > 0 || in.PC != nil && in.PC.Issued+in.PC.Stalled > 0
-		matrix := l.Insts[i].Class == isa.MFMA
+		matrix, work := l.Insts[i].Class == isa.MFMA, DoesWork(l.Insts[i].Class)
+		if work {
+			c.WorkStatic++
+		}
+		if work && ran {
+			c.WorkExecuted++
+		}
 		if ran {
 			c.Executed++
 		}

@@ -1,7 +1,6 @@
 package efficiency
 
 import (
-	"github.com/rocanalyze/rocanalyze/analyzers/replay"
 	"github.com/rocanalyze/rocanalyze/pkg/gpu"
 	"github.com/rocanalyze/rocanalyze/pkg/isa"
 )
@@ -27,11 +26,6 @@ var mathOf = map[string]gpu.Math{
 // MathOf is the roof of a matrix instruction.
 func MathOf(m *isa.Matrix) gpu.Math { return mathOf[m.TypeA] }
 
-// hits are the executions of a row by the read waves.
-func (b *builder) hits(row int) int64 {
-	return b.replay.Counts[replay.Working][row].Hits + b.replay.Counts[replay.NoWork][row].Hits
-}
-
 // matrixWork sums the matrix instructions that the read waves executed, and
 // names the kind with the most operations.
 func (b *builder) matrixWork() (w work, absent string) {
@@ -39,7 +33,7 @@ func (b *builder) matrixWork() (w work, absent string) {
 	byMath := map[gpu.Math]float64{}
 	for row := b.kernel.First; row < b.kernel.Last; row++ {
 		in := &b.insts[row]
-		n := float64(b.hits(row))
+		n := float64(b.replay.Hits(b.tt, row))
 		if in.Class != isa.MFMA || n == 0 {
 			continue
 		}
@@ -65,7 +59,7 @@ func (b *builder) matrixCycles(loop int) float64 {
 	first, last := b.flow.Rows(loop)
 	for row := first; row <= last; row++ {
 		if in := &b.insts[row]; in.Class == isa.MFMA && in.Matrix != nil && b.flow.In(loop, row) {
-			sum += float64(b.hits(row)) * float64(in.Matrix.Cycles)
+			sum += float64(b.replay.Hits(b.tt, row)) * float64(in.Matrix.Cycles)
 		}
 	}
 	return sum

@@ -162,11 +162,11 @@ func (b *builder) utilisation() *Utilisation {
 }
 
 // matrixCycles sums hits times cycles of the kernel's matrix instructions over
-// all waves; unknown names the first whose cost is not known.
+// all waves that were read; unknown names the first whose cost is not known.
 func (b *builder) matrixCycles() (cycles int64, unknown string) {
 	for row := b.kernel.First; row < b.kernel.Last; row++ {
 		in := &b.listing.Insts[row]
-		hits := b.tt.Code[row].Hits
+		hits := b.replay.Hits(b.tt, row)
 		if !isMatrix(in) || hits == 0 {
 			continue
 		}

@@ -73,7 +73,7 @@ func (j *joiner) threadTraces() {
 			if h == nil {
 				continue
 			}
-			m := &TraceMeasure{Trace: tt, Kernel: k, Hot: h, Occupancy: occ.Traced(tt, k), Gates: trust.Analyzer.Of(j.p, tt).Kernels[k].Gates}
+			m := &TraceMeasure{Trace: tt, Kernel: k, Hot: h, Occupancy: occ.Traced(tt, k), Gates: trust.Analyzer.Of(j.p, tt).Kernels[k].Gates, Others: trust.Analyzer.Of(j.p, tt).Kernels[k].Others}
 			m.Resolved = j.p.Capture.Trace(tt)
 			m.Device, m.DeviceSource, m.Assumed = m.Resolved.Device, m.Resolved.DeviceSource, m.Resolved.Assumed
 			m.clock()

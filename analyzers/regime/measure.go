@@ -22,7 +22,7 @@ func isVectorMemory(c isa.Class) bool {
 	return false
 }
 
-// requested sums the bytes that all traced waves of kernel kn asked for: of
+// requested sums the bytes that the read waves of kernel kn asked for: of
 // memory, and of LDS by read width class.
 type requested struct {
 	memory float64
@@ -31,24 +31,24 @@ type requested struct {
 	wideRead, otherLDS float64
 }
 
-func requestedBytes(tt *trace.ThreadTrace, kn trace.Kernel, l *code.Listing, lanes float64) requested {
-	var r requested
+func requestedBytes(tt *trace.ThreadTrace, kn trace.Kernel, l *code.Listing, r *replay.Replay, lanes float64) requested {
+	var req requested
 	for row := kn.First; row < kn.Last; row++ {
 		in := &l.Insts[row]
-		n := float64(tt.Code[row].Hits) * lanes * float64(in.BytesPerLane)
+		n := float64(r.Hits(tt, row)) * lanes * float64(in.BytesPerLane)
 		switch {
 		case isVectorMemory(in.Class):
-			r.memory += n
+			req.memory += n
 			if in.Class == isa.VMEMToLDS {
-				r.otherLDS += n
+				req.otherLDS += n
 			}
 		case in.Class == isa.LDSRead && (in.BytesPerLane == 8 || in.BytesPerLane == 16):
-			r.wideRead += n
+			req.wideRead += n
 		case in.Class == isa.LDSRead, in.Class == isa.LDSWrite, in.Class == isa.LDSAtomic, in.Class == isa.LDSTranspose:
-			r.otherLDS += n
+			req.otherLDS += n
 		}
 	}
-	return r
+	return req
 }
 
 // windowCycles sums, over the traced CUs, the time from first wave begin to
@@ -78,7 +78,7 @@ func (m *TraceMeasure) bytes(tt *trace.ThreadTrace, l *code.Listing, r *replay.R
 	if window <= 0 || m.Resolved.Wave == 0 {
 		return
 	}
-	req := requestedBytes(tt, tt.Kernels[m.Kernel], l, float64(m.Resolved.Wave))
+	req := requestedBytes(tt, tt.Kernels[m.Kernel], l, r, float64(m.Resolved.Wave))
 	m.RequestedBytes = &req.memory
 	m.dispatchRatio(req.memory, overheadNs)
 	if !m.Resolved.IsGFX9() {

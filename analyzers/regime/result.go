@@ -201,8 +201,10 @@ type TraceMeasure struct {
 	// the rounds of workgroups; 1 where unknown.
 	Fill       float64
 	FillSource string
-	// Gates are the ids of the gates that fired on the trace.
-	Gates []string
+	// Gates are the ids of the gates that fired on the trace, Others says where
+	// waves worked that the trace has not.
+	Gates  []string
+	Others *trust.Others
 	// HasMatrix is set when matrix instructions were executed.
 	HasMatrix bool
 }

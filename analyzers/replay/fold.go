@@ -211,7 +211,7 @@ func (f *folder) kernel(w *trace.Wave) (int, bool) {
 }
 
 // noWork reports whether a wave left without doing the kernel's work: few
-// instructions, and few of the kernel's.
+// instructions, few of the kernel's, and none that it is run for.
 func (f *folder) noWork(w *trace.Wave, kernel int) bool {
 	if len(w.Records) > f.prog.noWorkMax {
 		return false
@@ -220,6 +220,9 @@ func (f *folder) noWork(w *trace.Wave, kernel int) bool {
 	distinct := 0
 	for i := range w.Records {
 		row := f.prog.row(w.Records[i].Line)
+		if row >= 0 && f.prog.work[row] {
+			return false
+		}
 		if row >= 0 && f.seen[row] != f.epoch {
 			f.seen[row] = f.epoch
 			distinct++

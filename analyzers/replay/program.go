@@ -31,8 +31,10 @@ type program struct {
 	// comparesEdges is set where the decoder's wait edges follow the same
 	// rules as the rebuilt ones; see decoderKnows.
 	comparesEdges bool
-	noWorkPct     float64
-	noWorkMax     int
+	// work is set for stores, atomics and matrix instructions.
+	work      []bool
+	noWorkPct float64
+	noWorkMax int
 	// noCycles: nobody asks for what the split of stalls needs.
 	noCycles bool
 
@@ -42,7 +44,8 @@ type program struct {
 
 func newProgram(tt *trace.ThreadTrace, m *capture.Machine, l *code.Listing, fl *flow.Flow) *program {
 	p := &program{
-		ops: make([]op, len(tt.Code)), pipe: make([]Pipe, len(tt.Code)), matrix: make([]int64, len(tt.Code)),
+		work: make([]bool, len(tt.Code)),
+		ops:  make([]op, len(tt.Code)), pipe: make([]Pipe, len(tt.Code)), matrix: make([]int64, len(tt.Code)),
 		flow: fl, headOf: make([]int32, len(tt.Code)),
 		kernelOf: make([]int, len(tt.Code)), kernelLen: make([]int, len(tt.Kernels)),
 		comparesEdges: m.IsGFX9(), listing: l,
@@ -51,6 +54,7 @@ func newProgram(tt *trace.ThreadTrace, m *capture.Machine, l *code.Listing, fl *
 	for i := range l.Insts {
 		p.ops[i] = newOp(&l.Insts[i], fl.Polling(i))
 		p.comparesEdges = p.comparesEdges && decoderKnows(&l.Insts[i])
+		p.work[i] = code.DoesWork(l.Insts[i].Class)
 		p.pipe[i] = pipeOf(l.Insts[i].Class)
 		if m := l.Insts[i].Matrix; m != nil {
 			p.matrix[i] = int64(m.Cycles)

@@ -156,6 +156,17 @@ type ComboCycles struct {
 	key combo
 }
 
+// Hits are the executions of a row of the code by the waves that were read, the
+// same that SIMDs, their windows and the numbers of waves are of; code.json's
+// without wave files. A rate divides these, never code.json's, by what was read:
+// some wave files may be missing.
+func (r *Replay) Hits(tt *trace.ThreadTrace, row int) int64 {
+	if !r.HasWaves {
+		return tt.Code[row].Hits
+	}
+	return r.Counts[Working][row].Hits + r.Counts[NoWork][row].Hits
+}
+
 // Site returns the waiting instruction at a row of the code, over the working
 // waves or all of them; nil when the row never waited.
 func (r *Replay) Site(row int, all bool) *Site {

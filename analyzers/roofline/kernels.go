@@ -9,7 +9,6 @@ import (
 	"github.com/rocanalyze/rocanalyze/analyzers/regime"
 	"github.com/rocanalyze/rocanalyze/analyzers/replay"
 	"github.com/rocanalyze/rocanalyze/pkg/gpu"
-	"github.com/rocanalyze/rocanalyze/pkg/trace"
 )
 
 // kernel adds the points of one kernel: of its counters where they hold FLOPs,
@@ -92,16 +91,6 @@ func value(c *regime.CounterMeasure, id string) (float64, bool) {
 	return *v.Value, true
 }
 
-// hits are the executions of a row by the waves that the trace's number of waves
-// is of: those read, where there are wave files.
-func (b *builder) hits(tt *trace.ThreadTrace) func(row int) int64 {
-	r := replay.Analyzer.Of(b.p, tt)
-	if !r.HasWaves {
-		return func(row int) int64 { return tt.Code[row].Hits }
-	}
-	return func(row int) int64 { return r.Counts[replay.Working][row].Hits + r.Counts[replay.NoWork][row].Hits }
-}
-
 // tracedPoint scales the matrix work of the traced waves to the dispatch.
 // Vector arithmetic is left out, and bytes are those requested: more than
 // memory sees.
@@ -111,13 +100,13 @@ func (b *builder) tracedPoint(k *regime.Kernel, m *regime.TraceMeasure) (Point, 
 	kn := tt.Kernels[m.Kernel]
 	p := Point{Name: k.Name, Source: "thread_trace", Path: tt.Path, Levels: []Level{}}
 	byMath := map[gpu.Math]float64{}
-	hits := b.hits(tt)
+	read := replay.Analyzer.Of(b.p, tt)
 	for row := kn.First; row < kn.Last; row++ {
 		mx := insts[row].Matrix
 		if mx == nil {
 			continue
 		}
-		flops := float64(hits(row)) * float64(mx.FLOPs)
+		flops := float64(read.Hits(tt, row)) * float64(mx.FLOPs)
 		p.FLOPs += flops
 		byMath[efficiency.MathOf(mx)] += flops
 	}

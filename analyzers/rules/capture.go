@@ -9,6 +9,7 @@ import (
 
 	"github.com/rocanalyze/rocanalyze/analyzers/counters"
 	"github.com/rocanalyze/rocanalyze/analyzers/regime"
+	"github.com/rocanalyze/rocanalyze/analyzers/trust"
 	"github.com/rocanalyze/rocanalyze/pkg/isa"
 )
 
@@ -68,8 +69,7 @@ func threadTrace(k *Kernel) Capture {
 	why := "a thread trace says what waves wait for, and how busy the SIMDs are"
 	cu := 1
 	if slices.Contains(k.Missing, regime.MissingWork) {
-		why = "the traced waves did no work: another compute unit, more engines"
-		cu = 2
+		why, cu = otherWork(k)
 	}
 	return Capture{
 		Why:     why,
@@ -83,6 +83,21 @@ func threadTrace(k *Kernel) Capture {
     att_buffer_size: "0x6000000"
 `, strconv.Quote(pattern(k)), cu),
 	}
+}
+
+// otherWork says where the work is that the traced waves did not do.
+func otherWork(k *Kernel) (why string, cu int) {
+	o := (*trust.Others)(nil)
+	if k.Main != nil {
+		o = k.Main.Others
+	}
+	switch {
+	case o == nil:
+		return "the traced waves did no work: another compute unit, more engines", 2
+	case len(o.CUs) == 0:
+		return "the traced waves did no work, and those of the other compute units lived alike: another dispatch of the kernel", 1
+	}
+	return fmt.Sprintf("the traced waves did no work: on compute unit %d of engine %d they lived longer", o.CUs[0].CU, o.CUs[0].SE), o.CUs[0].CU
 }
 
 // passes are the counters that decide a verdict, grouped so that each pass fits

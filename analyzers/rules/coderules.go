@@ -95,7 +95,7 @@ func legacyShapes(s *subject, values rule.Values) []rule.Hit {
 	ratio := 1.0
 	for row := range s.rows {
 		m := s.insts[row].Matrix
-		hits := float64(s.tt.Code[row].Hits)
+		hits := float64(s.replay.Hits(s.tt, row))
 		if m == nil || m.Cycles <= 0 || hits == 0 {
 			continue
 		}

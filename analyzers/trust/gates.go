@@ -132,32 +132,40 @@ func impossible(s *subject, _ rule.Values) []rule.Hit {
 	return says("%d stall cycles are more than the %d cycles of latency that they are a part of", all.StallCycles, all.LatencyCycles)
 }
 
-// coverage fires when the traced waves did not do the kernel's work.
+// coverage fires when the traced waves did not do the kernel's work: stores,
+// atomics and matrix instructions. Which loops they went through tells only of
+// code without any of these: a branch may jump over a loop of no trips to what
+// stands behind it.
 func coverage(s *subject, _ rule.Values) []rule.Hit {
-	if s.tt.Flavour == trace.Samples {
-		return nil
-	}
 	cov := s.listing.Coverage(s.tt, s.k)
-	if cov.Executed == 0 {
+	if s.tt.Flavour == trace.Samples || cov.Executed == 0 {
 		return nil
 	}
 	limit := s.p.Param("coverage_pct")
 	pct := cov.ExecutedPct()
-	why := ""
+	why, e := "", finding.Evidence{Metric: "executed stores, atomics and matrix instructions", Value: float64(cov.WorkExecuted), Unit: "instructions", Source: "code.json Hit"}
 	switch {
-	case pct < limit:
-		why = fmt.Sprintf("only %.1f %% of the code was executed (%d of %d instructions)", pct, cov.Executed, cov.Total)
+	case cov.WorkStatic > 0 && cov.WorkExecuted == 0:
+		why = fmt.Sprintf("none of the kernel's %d stores, atomics and matrix instructions was executed", cov.WorkStatic)
 	case cov.MFMAStatic > 0 && cov.MFMAExecuted == 0:
 		why = fmt.Sprintf("none of the %d matrix instructions was executed", cov.MFMAStatic)
+	case cov.WorkStatic > 0:
+		return nil
+	case pct < limit:
+		why = fmt.Sprintf("only %.1f %% of the code was executed (%d of %d instructions)", pct, cov.Executed, cov.Total)
+		e = finding.Evidence{Metric: "executed instructions", Value: pct, Unit: "%", Threshold: &limit, Source: "code.json Hit"}
 	case !s.reachesLoop(s.tt.Kernels[s.k]):
 		why = "every wave ended before the first loop"
 	default:
 		return nil
 	}
-	return []rule.Hit{{
-		Text:     why + ": the traced waves left early, the ranking does not show the kernel's work",
-		Evidence: []finding.Evidence{{Metric: "executed instructions", Value: pct, Unit: "%", Threshold: &limit, Source: "code.json Hit"}},
-	}}
+	h := rule.Hit{Text: why + ": the traced waves left early, the ranking does not show the kernel's work", Evidence: []finding.Evidence{e}}
+	if l := lives(s.tt, s.replay); l != nil {
+		s.out.Others = l
+		h.Text += "; " + l.text()
+		h.Fix = l.fix()
+	}
+	return []rule.Hit{h}
 }
 
 // reachesLoop reports whether the kernel has no loop, or some instruction of

@@ -21,7 +21,7 @@ var Analyzer = analysis.NewPerTrace(analysis.Analyzer{
 	Doc:      doc,
 	Requires: []analysis.Required{code.Analyzer, replay.Analyzer, stalls.Analyzer},
 	Params: []analysis.Param{
-		{Name: "coverage_pct", Default: 10, Unit: "%", Doc: "less of the code executed than this: the traced waves left early"},
+		{Name: "coverage_pct", Default: 10, Unit: "%", Doc: "of code without stores, atomics and matrix instructions less executed than this: the traced waves left early"},
 		{Name: "few_waves", Default: 4, Unit: "waves", Doc: "fewer working waves than this: low confidence"},
 		{Name: "line_collapse_pct", Default: 50, Unit: "%", Doc: "one source line holding at least this share of the instructions: source lines are ranked on request only"},
 		{Name: "no_work_stall_pct", Default: 5, Unit: "%", Doc: "no-work waves holding at least this share of the stall are a warning, not a remark"},
@@ -45,6 +45,9 @@ type Kernel struct {
 	Reasons []string
 	// Lines says how instructions spread over source lines.
 	Lines LineSpread
+	// Others says how waves lived elsewhere, where the traced ones left early
+	// and occupancy.json tells; nil otherwise.
+	Others *Others
 	// Companion is the kernel-trace row taken for this kernel; nil for none.
 	Companion *Companion
 }

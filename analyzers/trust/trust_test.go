@@ -193,6 +193,34 @@ func TestLoopNotReached(t *testing.T) {
 	}
 }
 
+// TestWorkBehindALoop: a wave that jumps over a loop of no trips and stores
+// behind it has not left early; one that stores nothing has, whatever it ran.
+func TestWorkBehindALoop(t *testing.T) {
+	const mfma, store, loop = "v_mfma_f32_32x32x8_f16 v[0:15], v[20:21], v[22:23], v[0:15]", "global_store_dword v0, v1, s[2:3]", "s_cbranch_scc1 65535"
+	for _, c := range []struct {
+		name string
+		code []string
+		ran  []bool
+		want bool
+	}{
+		{"the loop is jumped over, the rest is done", []string{mfma, mfma, loop, mfma, store}, []bool{true, false, false, true, true}, false},
+		{"no matrix instruction of several", []string{mfma, "s_nop 0", loop, mfma, store}, []bool{false, true, false, false, true}, true},
+		{"nothing stored", []string{"s_nop 0", "s_nop 0", loop, "s_nop 0", store}, []bool{true, true, true, true, false}, true},
+		{"an atomic is work", []string{"s_nop 0", "global_atomic_add v0, v1, s[2:3]", loop, store}, []bool{false, true, false, false}, false},
+		{"a spill is none", []string{"scratch_store_dword off, v0, s0", "s_nop 0", loop, store}, []bool{true, true, true, false}, true},
+	} {
+		tt := capture(8, c.code...)
+		for i, ran := range c.ran {
+			if !ran {
+				tt.Code[i].Counts = trace.Counts{}
+			}
+		}
+		if _, fs := judge(t, tt); slices.Contains(ids(fs), "low_coverage") != c.want {
+			t.Errorf("%s: %v", c.name, ids(fs))
+		}
+	}
+}
+
 func TestCompanion(t *testing.T) {
 	id, other, few, many := int64(7), int64(8), int64(1), int64(128)
 	shape := [3]int64{64, 1, 1}
