@@ -294,6 +294,13 @@ func started(tt *trace.ThreadTrace, n int64) {
 	tt.Occupancy = &trace.Occupancy{Engines: []trace.EngineOccupancy{{CUs: []trace.CUWaves{{CU: 0, Starts: n}}}}}
 }
 
+// lived says how long the traced waves lived beside others of 90 to 110 cycles.
+func lived(tt *trace.ThreadTrace, cycles int64) {
+	tt.Occupancy = &trace.Occupancy{Engines: []trace.EngineOccupancy{{CUs: []trace.CUWaves{
+		{CU: 0, Starts: 8, Lifetimes: []int64{cycles}}, {CU: 1, Starts: 8, Lifetimes: []int64{90, 95, 100, 100, 100, 105, 110}},
+	}}}}
+}
+
 // edge makes the wait at line 2 of the first wave one for a line.
 func edge(tt *trace.ThreadTrace, producer int) {
 	tt.Waves.(waves)[0].Waits = []trace.WaitEdge{{Line: 2, Producers: []int{producer}}}

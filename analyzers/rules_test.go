@@ -330,6 +330,9 @@ func cases() map[string]pair {
 		"waves_lost": spoiled(
 			func(tt *trace.ThreadTrace) { started(tt, 9) },
 			func(tt *trace.ThreadTrace) { started(tt, 8) }),
+		"sample_not_typical": spoiled(
+			func(tt *trace.ThreadTrace) { lived(tt, 126) },
+			func(tt *trace.ThreadTrace) { lived(tt, 124) }),
 		"wait_edges_differ": spoiled(
 			func(tt *trace.ThreadTrace) { edge(tt, 3) },
 			func(tt *trace.ThreadTrace) { edge(tt, 1) }),

@@ -3,6 +3,7 @@ package regime
 import (
 	"cmp"
 	"fmt"
+	"math"
 	"slices"
 
 	"github.com/rocanalyze/rocanalyze/analyzers/balance"
@@ -34,6 +35,8 @@ type facts struct {
 	waits       []Wait
 	launch      *gpu.LaunchShape
 	fill        float64
+	// lost is the share, 0 to 1, of the waves that are not in the wave files.
+	lost float64
 	// balance is nil when unknown.
 	balance *balance.Balance
 	// gate says why nothing can be decided, and what is missing; "" for no
@@ -73,6 +76,27 @@ func (l limits) judge(f facts) outcome {
 	if f.gate != "" {
 		return outcome{regime: Inconclusive, subtype: string(f.missing), why: f.gate}
 	}
+	o := l.decide(f)
+	if f.lost > 0 && l.decide(f.scaled(1/max(1-f.lost, 0.001))).regime != o.regime || f.lost > 0 && l.decide(f.scaled(1-f.lost)).regime != o.regime {
+		return outcome{regime: Inconclusive, subtype: string(MissingWaves), why: fmt.Sprintf("%.0f %% of the waves of the traced compute units are not in the wave files: how busy these were is not known", 100*f.lost)}
+	}
+	return o
+}
+
+// scaled are the facts if the waves that are not there made the traced SIMDs
+// busier, or the time in which they held a wave longer, by so much.
+func (f facts) scaled(by float64) facts {
+	f.levels = slices.Clone(f.levels)
+	for i := range f.levels {
+		if v := &f.levels[i]; v.Basis != Measured && !v.whole {
+			v.Pct = min(v.Pct*by, 100)
+		}
+	}
+	return f
+}
+
+// decide is judge for facts that no gate stops.
+func (l limits) decide(f facts) outcome {
 	busy := l.busy(f.levels)
 	if len(busy) > 0 {
 		return l.bound(busy)
@@ -276,7 +300,7 @@ var ranked = [...]trust.Confidence{trust.None, trust.Low, trust.Medium, trust.Hi
 
 // factsOf are the facts of one thread trace.
 func (d *decider) factsOf(m *TraceMeasure) facts {
-	f := facts{levels: m.levels(), waits: waitsOf(m.Hot), launch: m.launch(), fill: m.Fill, balance: m.Balance}
+	f := facts{levels: m.levels(), waits: waitsOf(m.Hot), launch: m.launch(), fill: m.Held, lost: m.Lost, balance: m.Balance}
 	if pct := waitingPct(m.Hot); pct != nil {
 		f.waiting, f.waitingFrom = pct, "code.json: stall, and the drain at s_endpgm, over latency and idle"
 	}
@@ -359,6 +383,12 @@ func (d *decider) doubts(f facts, m *TraceMeasure, lower func(string)) {
 		lower("the device is not known")
 	case m.Assumed:
 		lower("the device is " + m.DeviceSource)
+	}
+	if m.Lost > 0 {
+		lower(fmt.Sprintf("%.0f %% of the waves of the traced compute units are not in the wave files", math.Ceil(100*m.Lost)))
+	}
+	if m.Balance == nil {
+		lower("how evenly the compute units were loaded is not known without occupancy.json")
 	}
 	switch l := m.Hot.Launch; {
 	case l == nil:

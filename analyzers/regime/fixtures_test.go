@@ -43,7 +43,7 @@ func TestSimulatedCaptures(t *testing.T) {
 		conf    trust.Confidence
 	}{
 		{[]string{"att/judged/mfma"}, regime.Compute, "matrix", true, trust.Medium},
-		{[]string{"att/judged/lds"}, regime.Bandwidth, "lds", true, trust.Medium},
+		{[]string{"att/judged/lds"}, regime.Bandwidth, "lds", false, trust.Medium},
 		{[]string{"att/judged/uneven"}, regime.Latency, "barrier", false, trust.Medium},
 		{[]string{"att/judged/tail"}, regime.Latency, regime.Tail, false, trust.Medium},
 		{[]string{"att/gemm"}, regime.Latency, "vmem", false, trust.Medium},

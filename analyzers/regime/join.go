@@ -78,8 +78,10 @@ func (j *joiner) threadTraces() {
 			m.Device, m.DeviceSource, m.Assumed = m.Resolved.Device, m.Resolved.DeviceSource, m.Resolved.Assumed
 			m.clock()
 			m.bytes(tt, code.Analyzer.Of(j.p, tt), replay.Analyzer.Of(j.p, tt), 1000*j.p.Param(paramOverhead))
-			m.fill()
 			m.Balance = balance.Analyzer.Of(j.p, tt)
+			m.SIMDs = replay.Analyzer.Of(j.p, tt).SIMDs
+			m.Lost = trust.Analyzer.Of(j.p, tt).Lost
+			m.fill()
 			m.HasMatrix = h.Coverage.MFMAExecuted > 0
 			j.addTrace(m)
 		}

@@ -32,7 +32,7 @@ func (m *TraceMeasure) levels() []Level {
 		l := Level{Resource: resource, Regime: r, Pct: *local * m.Fill, Basis: Traced, How: how, Source: source}
 		switch {
 		case m.Fill < 1:
-			l.How += fmt.Sprintf(" = %.1f %% of the %s with waves, x %.2f of the CUs in use (%s): of the device", *local, units, m.Fill, m.FillSource)
+			l.How += fmt.Sprintf(" = %.1f %% of the %s with waves, x %.2f %s (%s): of the device", *local, units, m.Fill, m.FillWords, m.FillSource)
 		case m.FillSource != "":
 			l.How += fmt.Sprintf("; of the %s with waves, and of the device", units)
 		default:
@@ -69,13 +69,14 @@ func (m *TraceMeasure) memory() (Level, bool) {
 		l.Pct = 100 * *m.WindowRatio * m.Fill
 		l.How = fmt.Sprintf("%.1f B/clk/CU requested in the window / %.1f (%s)", *m.BytesPerClockCU, *m.HBMShare, share)
 		if m.Fill < 1 {
-			l.How += fmt.Sprintf(", x %.2f of the CUs in use (%s)", m.Fill, m.FillSource)
+			l.How += fmt.Sprintf(", x %.2f %s (%s)", m.Fill, m.FillWords, m.FillSource)
 		}
 		l.Source = "code.json, wave files, device table"
 	}
-	if m.DispatchRatio != nil && (m.WindowRatio == nil || 100**m.DispatchRatio < l.Pct) {
+	if m.DispatchRatio != nil && (m.WindowRatio == nil || m.Lost > 0 || 100**m.DispatchRatio < l.Pct) {
 		l.Pct = 100 * *m.DispatchRatio
 		l.How = fmt.Sprintf("bytes requested per wave x %d waves / %s / %g GB/s", *m.Hot.Waves.InDispatch, m.DispatchTime, m.Device.MemoryGBps)
+		l.whole = true
 		l.Source = "code.json, " + m.DispatchSource + ", device table"
 	}
 	if l.Pct > 100 {

@@ -3,6 +3,7 @@ package regime
 import (
 	"fmt"
 	"math"
+	"slices"
 	"strings"
 
 	"github.com/rocanalyze/rocanalyze/analyzers/code"
@@ -118,23 +119,49 @@ func (m *TraceMeasure) dispatchRatio(bytes, overheadNs float64) {
 	m.DispatchRatio = new(all / m.DispatchNs / m.Device.MemoryGBps) // 1 B/ns is 1 GB/s
 }
 
-// fill is the share of the CUs that run waves: those of the traced engines that
-// ever held one, times the share of the rounds of workgroups in which they do.
+// fill says how much of the device does what the traced CUs do. Held is the
+// share of the CUs that ever held a wave, Fill that of their time: where
+// occupancy.json tells when each of them did, one CU's burst counts for no more
+// than its share of the time of all; else the rounds of workgroups tell.
 func (m *TraceMeasure) fill() {
-	m.Fill = 1
+	m.Held, m.Fill = 1, 1
 	o := m.Hot.Machine.Occupancy
 	l := m.launch()
 	switch {
 	case o != nil && o.FillPct != nil:
-		m.Fill, m.FillSource = min(*o.FillPct/100, 1), "occupancy.json, "+o.CUsSource
+		m.Held, m.FillSource = min(*o.FillPct/100, 1), "occupancy.json, "+o.CUsSource
 	case l != nil:
-		m.Fill, m.FillSource = min(1, float64(l.Workgroups)/float64(l.Units)), "kernel_trace.csv"
+		m.Held, m.FillSource = min(1, float64(l.Workgroups)/float64(l.Units)), "kernel_trace.csv"
+	}
+	m.Fill, m.FillWords = m.Held, "of the CUs in use"
+	if m.Balance != nil && m.Balance.ResidentPct != nil {
+		m.Fill = min(1, *m.Balance.ResidentPct/100/m.residentShare())
+		m.FillWords = "of the CUs' time in use"
+		return
 	}
 	if l != nil && l.Rounds > 1 {
 		last := l.Workgroups - (l.Rounds-1)*l.Slots
 		m.FillSource = strings.TrimPrefix(m.FillSource+", rounds of workgroups", ", ")
 		m.Fill *= (float64(l.Rounds-1) + min(1, float64(last)/float64(l.Units))) / float64(l.Rounds)
 	}
+}
+
+// residentShare is the part of the traced CUs' own windows with a wave: what
+// was counted over such a window has their gaps in it.
+func (m *TraceMeasure) residentShare() float64 {
+	var resident, window int64
+	for _, e := range m.Trace.Occupancy.Engines {
+		for _, u := range e.CUs {
+			if slices.ContainsFunc(m.SIMDs, func(s replay.SIMD) bool { return s.SE == e.SE && s.CU == u.CU }) {
+				resident += u.ResidentCycles
+				window += u.Last - u.First
+			}
+		}
+	}
+	if resident <= 0 || window <= 0 {
+		return 1
+	}
+	return min(1, float64(resident)/float64(window))
 }
 
 // launch is the launch shape where it and the occupancy are known.

@@ -87,7 +87,7 @@ func TestRequestedBytes(t *testing.T) {
 			t.Errorf("%s: no ratio", dir)
 			continue
 		}
-		if got := *m.WindowRatio * m.Fill; got < want-0.006 || got > want+0.006 {
+		if got := *m.WindowRatio * m.Held; got < want-0.006 || got > want+0.006 {
 			t.Errorf("%s: ratio x fill %.3f, want %.2f", dir, got, want)
 		}
 	}

@@ -4,6 +4,7 @@ import (
 	"github.com/rocanalyze/rocanalyze/analyzers/balance"
 	"github.com/rocanalyze/rocanalyze/analyzers/hotspots"
 	"github.com/rocanalyze/rocanalyze/analyzers/occupancy"
+	"github.com/rocanalyze/rocanalyze/analyzers/replay"
 	"github.com/rocanalyze/rocanalyze/analyzers/trust"
 	"github.com/rocanalyze/rocanalyze/pkg/capture"
 	"github.com/rocanalyze/rocanalyze/pkg/finding"
@@ -127,6 +128,10 @@ type Level struct {
 	// Streaming is set where counters say that each byte crosses L2 once:
 	// such kernels reach 50 to 60 % of HBM's theoretical peak on real parts.
 	Streaming bool `json:"streaming,omitempty"`
+
+	// whole is set where the figure does not depend on how many of the waves
+	// were read.
+	whole bool
 }
 
 // Wait is one kind of waiting: SharePct in percent of the waves' waiting time,
@@ -197,10 +202,16 @@ type TraceMeasure struct {
 	// the dispatch may have taken LaunchNs longer; 0 with a row.
 	DispatchNs, LaunchNs         float64
 	DispatchTime, DispatchSource string
-	// Fill is the share of the device's CUs that run waves, on average over
-	// the rounds of workgroups; 1 where unknown.
-	Fill       float64
-	FillSource string
+	// Held is the share of the device's CUs that ever held a wave, Fill the
+	// share of their time in which they did, FillWords what Fill is of; 1
+	// where unknown.
+	Held, Fill            float64
+	FillSource, FillWords string
+	// SIMDs are those that were traced.
+	SIMDs []replay.SIMD
+	// Lost is the share, 0 to 1, of the waves of the traced CUs that the wave
+	// files lack.
+	Lost float64
 	// Gates are the ids of the gates that fired on the trace, Others says where
 	// waves worked that the trace has not.
 	Gates  []string

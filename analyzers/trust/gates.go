@@ -33,7 +33,7 @@ type subject struct {
 
 // judge runs the gates: those of the trace, then those of each kernel.
 func (s *subject) judge() *Judgement {
-	j := &Judgement{Kernels: make([]Kernel, len(s.tt.Kernels))}
+	j := &Judgement{Lost: s.lost(), Kernels: make([]Kernel, len(s.tt.Kernels))}
 	for k := range j.Kernels {
 		j.Kernels[k].Confidence = High
 		j.Kernels[k].Lines = spread(s.code(k), s.p.Param("line_collapse_pct"))
@@ -317,31 +317,56 @@ func statsTable(s *subject, _ rule.Values) []rule.Hit {
 // lostWaves compares the waves that started on the traced compute units with
 // the wave files.
 func lostWaves(s *subject, _ rule.Values) []rule.Hit {
-	if !s.replay.HasWaves || s.tt.Occupancy == nil {
+	read, started := s.started()
+	if started <= read {
 		return nil
 	}
-	type cu struct{ se, cu int }
+	lost := 100 * float64(started-read) / float64(started)
+	return []rule.Hit{{
+		Text:     fmt.Sprintf("%d waves started on the traced compute units, %d have a wave file: %.1f %% were lost", started, read, lost),
+		Evidence: []finding.Evidence{{Metric: "waves without a file", Value: lost, Unit: "%", Source: "occupancy.json, wave files"}},
+	}}
+}
+
+// started counts the waves that started on the traced compute units, and of
+// them those that were read; 0 of 0 where that cannot be told: gfx10 and later
+// trace one SIMD of the unit.
+func (s *subject) started() (read, started int64) {
+	if !s.replay.HasWaves || s.tt.Occupancy == nil || !s.p.Capture.Trace(s.tt).IsGFX9() {
+		return 0, 0
+	}
 	files := map[cu]int64{}
 	for _, x := range s.replay.SIMDs {
 		files[cu{x.SE, x.CU}] += int64(x.Waves)
 	}
-	var traced, started int64
 	for _, e := range s.tt.Occupancy.Engines {
 		for _, u := range e.CUs {
 			if n, ok := files[cu{e.SE, u.CU}]; ok {
-				traced += n
+				read += n
 				started += u.Starts
 			}
 		}
 	}
-	if started <= traced || !s.p.Capture.Trace(s.tt).IsGFX9() {
-		return nil // gfx10 and later trace one SIMD of the unit
+	return read, started
+}
+
+// lost is Judgement.Lost.
+func (s *subject) lost() float64 {
+	if !s.replay.HasWaves {
+		return 0
 	}
-	lost := 100 * float64(started-traced) / float64(started)
-	return []rule.Hit{{
-		Text:     fmt.Sprintf("%d waves started on the traced compute units, %d have a wave file: %.1f %% were lost", started, traced, lost),
-		Evidence: []finding.Evidence{{Metric: "waves without a file", Value: lost, Unit: "%", Source: "occupancy.json, wave files"}},
-	}}
+	r := s.replay.Report
+	missing := int64(r.Missing + r.Damaged)
+	read, started := s.started()
+	return max(share(missing, missing+int64(r.Read)), share(started-read, started), share(s.replay.Mismatch.Missing.Hits, counts(s.tt.Code).Hits))
+}
+
+// share is a part of a whole as 0 to 1.
+func share(part, whole int64) float64 {
+	if part <= 0 || whole <= 0 {
+		return 0
+	}
+	return min(float64(part)/float64(whole), 1)
 }
 
 // edges fires when the decoder's own wait lists contradict the rebuilt ones.

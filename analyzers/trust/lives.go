@@ -2,10 +2,13 @@ package trust
 
 import (
 	"fmt"
+	"math"
 	"slices"
 	"strings"
 
 	"github.com/rocanalyze/rocanalyze/analyzers/replay"
+	"github.com/rocanalyze/rocanalyze/pkg/finding"
+	"github.com/rocanalyze/rocanalyze/pkg/rule"
 	"github.com/rocanalyze/rocanalyze/pkg/trace"
 )
 
@@ -28,6 +31,17 @@ type OtherCU struct {
 	Cycles int64
 }
 
+// cu is one compute unit of the device.
+type cu struct{ se, cu int }
+
+func tracedCUs(r *replay.Replay) map[cu]bool {
+	out := map[cu]bool{}
+	for _, s := range r.SIMDs {
+		out[cu{s.SE, s.CU}] = true
+	}
+	return out
+}
+
 // longerLife is how many times as long as the median of the traced waves a
 // wave has to live to have done something else. Waves that leave at once differ
 // by the latency of a few loads; those that work live far longer.
@@ -39,11 +53,7 @@ func lives(tt *trace.ThreadTrace, r *replay.Replay) *Others {
 	if tt.Occupancy == nil || !r.HasWaves {
 		return nil
 	}
-	type cu struct{ se, cu int }
-	isTraced := map[cu]bool{}
-	for _, s := range r.SIMDs {
-		isTraced[cu{s.SE, s.CU}] = true
-	}
+	isTraced := tracedCUs(r)
 	var traced []int64
 	var others []OtherCU
 	for _, e := range tt.Occupancy.Engines {
@@ -92,4 +102,60 @@ func (o *Others) fix() string {
 		names = append(names, fmt.Sprintf("CU %d of engine %d", u.CU, u.SE))
 	}
 	return "capture a compute unit that worked (--att-target-cu): " + strings.Join(names, ", ")
+}
+
+// atypical fires when the waves of the traced compute units lived shorter or
+// longer than most of all waves: what they show is not what the kernel does.
+func atypical(s *subject, _ rule.Values) []rule.Hit {
+	o := s.tt.Occupancy
+	if o == nil || !s.replay.HasWaves || severalKernels(o) {
+		return nil
+	}
+	isTraced := tracedCUs(s.replay)
+	var traced, all []int64
+	for _, e := range o.Engines {
+		for _, u := range e.CUs {
+			all = append(all, u.Lifetimes...)
+			if isTraced[cu{e.SE, u.CU}] {
+				traced = append(traced, u.Lifetimes...)
+			}
+		}
+	}
+	if len(traced) == 0 || len(all) == len(traced) {
+		return nil
+	}
+	limit := s.p.Param("atypical_pct")
+	text, off := apart(traced, all)
+	if text == "" || off < limit {
+		return nil
+	}
+	return []rule.Hit{{
+		Text:     text,
+		Evidence: []finding.Evidence{{Metric: "median life of the traced waves beside that of all", Value: off, Unit: "% off", Threshold: &limit, Source: "occupancy.json"}},
+	}}
+}
+
+// apart says how the lives of the traced waves differ from those of all, and by
+// how many percent their medians do; "" where theirs lies among the middle half
+// of all.
+func apart(traced, all []int64) (text string, off float64) {
+	slices.Sort(traced)
+	slices.Sort(all)
+	mine, first, median, third := traced[len(traced)/2], all[len(all)/4], all[len(all)/2], all[3*len(all)/4]
+	if mine >= first && mine <= third {
+		return "", 0
+	}
+	return fmt.Sprintf("the traced waves lived %d cycles (median of %d), half of all %d waves between %d and %d: they are not typical",
+		mine, len(traced), len(all), first, third), 100 * math.Abs(float64(mine-median)) / float64(max(median, 1))
+}
+
+// severalKernels reports whether waves of several kernels ran.
+func severalKernels(o *trace.Occupancy) bool {
+	n := 0
+	for _, k := range o.Kernels {
+		if k.Starts > 0 {
+			n++
+		}
+	}
+	return n > 1
 }

@@ -33,3 +33,29 @@ func TestLives(t *testing.T) {
 		t.Error("without occupancy.json it is not known")
 	}
 }
+
+// TestApart: traced waves are typical inside of the middle half of all.
+func TestApart(t *testing.T) {
+	for _, c := range []struct {
+		life int64
+		said bool
+		off  float64
+	}{{79, true, 21}, {80, false, 0}, {100, false, 0}, {110, false, 0}, {111, true, 11}, {1000, true, 900}} {
+		all := []int64{130, 70, 80, 90, 100, 100, 110, 120, 60}
+		text, off := apart([]int64{c.life + 1, c.life, c.life - 1}, all)
+		if (text != "") != c.said || off != c.off {
+			t.Errorf("%d: %q, %g %%; want %g", c.life, text, off, c.off)
+		}
+	}
+}
+
+func TestSeveralKernels(t *testing.T) {
+	o := &trace.Occupancy{Kernels: []trace.KernelWaves{{ID: 0}, {ID: 1, Starts: 3}}}
+	if severalKernels(o) {
+		t.Error("one kernel ran")
+	}
+	o.Kernels[0].Starts = 1
+	if !severalKernels(o) {
+		t.Error("two kernels ran")
+	}
+}

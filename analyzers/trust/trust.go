@@ -23,6 +23,7 @@ var Analyzer = analysis.NewPerTrace(analysis.Analyzer{
 	Params: []analysis.Param{
 		{Name: "coverage_pct", Default: 10, Unit: "%", Doc: "of code without stores, atomics and matrix instructions less executed than this: the traced waves left early"},
 		{Name: "few_waves", Default: 4, Unit: "waves", Doc: "fewer working waves than this: low confidence"},
+		{Name: "atypical_pct", Default: 25, Unit: "%", Doc: "how far the median life of the traced waves may be from that of all waves: beyond it shares of their time are of something else"},
 		{Name: "line_collapse_pct", Default: 50, Unit: "%", Doc: "one source line holding at least this share of the instructions: source lines are ranked on request only"},
 		{Name: "no_work_stall_pct", Default: 5, Unit: "%", Doc: "no-work waves holding at least this share of the stall are a warning, not a remark"},
 	},
@@ -31,6 +32,11 @@ var Analyzer = analysis.NewPerTrace(analysis.Analyzer{
 
 // Judgement says what a thread trace is good for.
 type Judgement struct {
+	// Lost is the share, 0 to 1, of the waves of the traced compute units that
+	// the wave files lack: by the list of files, by occupancy.json or by the
+	// executions that code.json counts, whichever says most; 0 without wave
+	// files.
+	Lost float64
 	// Kernels are parallel to ThreadTrace.Kernels.
 	Kernels []Kernel
 }

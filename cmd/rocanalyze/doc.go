@@ -22,9 +22,10 @@
 //	            fixtures/att/judged/uneven/ui_output_agent_10001_dispatch_2
 //
 //	-- The numbers it rests on -----------------------------------------------------
-//	issue                21.0 % of peak (cycles in which a resident wave issues /
-//	                     cycles with a wave resident; of the SIMDs with waves, and
-//	                     of the device)
+//	issue                20.6 % of peak (cycles in which a resident wave issues /
+//	                     cycles with a wave resident = 21.0 % of the SIMDs with
+//	                     waves, x 0.98 of the CUs' time in use (occupancy.json,
+//	                     uneven_agent_info.csv): of the device)
 //	hbm                  at most 1.2 % of peak (bytes requested per wave x 1216
 //	                     waves / 4.83 us / 5324.8 GB/s)
 //	waiting              68.9 % of wave cycles (from 40 % on they bound an idle
