@@ -410,7 +410,7 @@ func graded(t *testing.T, r *rule.Rule, f *finding.Finding) {
 	t.Helper()
 	scale := rule.Scale{High: 25, Medium: 10}
 	stated := r.Because != "" || r.Kind == rule.Gate || strings.Contains(r.Fires, f.Severity.String())
-	if f.Bound != nil && f.Severity != scale.Of(f.Bound.Pct) && !stated || f.Bound == nil && f.Severity > finding.Low && !stated {
+	if rank := f.RankPct(); f.Severity != scale.Of(rank) && (rank > 0 || f.Severity > finding.Low) && !stated {
 		t.Errorf("%s without a bound of that size or a stated reason: %s", f.Severity, f.Line())
 	}
 	if f.Text == "" || f.Gate != (r.Kind == rule.Gate) || f.Place.Path == "" {

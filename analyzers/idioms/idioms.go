@@ -279,15 +279,16 @@ func (s *subject) hits(p *Pattern, values rule.Values) []rule.Hit {
 	}
 	x := &s.k.Idioms[i]
 	h := rule.Hit{
-		Text: fmt.Sprintf("at %d places, executed %d times: %.1f %% of wave cycles, %.1f %% without what stays. The remedy removes %s. The costliest: lines %s",
+		Text: fmt.Sprintf("at %d places, executed %d times: %.1f %% of wave cycles, of which the remedy removes %.1f: %s. The costliest: lines %s",
 			x.Places, x.Executions, x.Pct, x.RemovedPct, p.Removes, lines(x.Example)),
-		Bound: &finding.Bound{Pct: x.RemovedPct, Of: "wave cycles"}, Minor: x.RemovedPct < limit,
+		SizePct: x.RemovedPct, Minor: x.RemovedPct < limit,
 		Evidence: []finding.Evidence{
 			{Metric: "places", Value: float64(x.Places), Unit: "places", Source: "code.json"},
 			{Metric: "removed", Value: x.RemovedPct, Unit: "% of wave cycles", Threshold: &limit, Source: "code.json Latency and Idle"},
 		},
 	}
-	if p.Kind == rule.Waits { // nothing but stall
+	if p.Kind == rule.Waits { // nothing but stall; without other instructions the others issue sooner as well
+		h.Bound = &finding.Bound{Pct: x.RemovedPct, Of: "wave cycles"}
 		for _, row := range x.rows {
 			h.Saves = append(h.Saves, finding.Saving{Row: row})
 		}

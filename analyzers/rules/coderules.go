@@ -2,8 +2,8 @@ package rules
 
 import (
 	"fmt"
+	"strings"
 
-	"github.com/rocanalyze/rocanalyze/analyzers/regime"
 	"github.com/rocanalyze/rocanalyze/analyzers/stalls"
 	"github.com/rocanalyze/rocanalyze/pkg/finding"
 	"github.com/rocanalyze/rocanalyze/pkg/isa"
@@ -22,7 +22,7 @@ func codeRules() []rule.Check[*subject] {
 		}, When: legacyShapes},
 		{Rule: rule.Rule{
 			ID: "narrow_loads", Title: "Narrow loads in a streaming kernel", Kind: rule.Memory, Severity: finding.Low, Needs: needsTrace,
-			Because: "low; medium where {nearly_all_pct} % or more are narrow and compute is not the bound, high where most have half of {bytes} bytes: what the loads then ask for is a fraction of what they could, and no wait shows it",
+			Because: "low; medium where {nearly_all_pct} % or more are narrow, high where most have half of {bytes} bytes: what the loads then ask for is a fraction of what they could: more instructions and requests for the same bytes",
 			Fires:   "a streaming kernel, without matrix work or synchronisation, executes at least {share_pct} % of its loads with {bytes} bytes or fewer per lane",
 			Fix:     "load 16 bytes per lane (dwordx4): fewer instructions, whole 64 B and 128 B lines",
 			Source:  guide + ", section 0 (bandwidth) and 11",
@@ -158,8 +158,18 @@ func narrowLoads(s *subject, values rule.Values) []rule.Hit {
 	}
 	h := s.widthHit(first, percent(few, all), limit)
 	h.Text = fmt.Sprintf("%.0f %% of the executed loads have %g bytes or fewer per lane", percent(few, all), bytes)
-	if most := s.insts[first].BytesPerLane; percent(few, all) >= values("nearly_all_pct") && s.k.Regime != regime.Compute {
-		h.Text = fmt.Sprintf("%.0f %% of the executed loads have %g bytes or fewer per lane, most of them %d", percent(few, all), bytes, most)
+	var c cost
+	for row := range s.rows {
+		if in := &s.insts[row]; in.BytesPerLane > 0 && float64(in.BytesPerLane) <= bytes && (in.Class == isa.VMEMLoad || in.Class == isa.FlatLoad) {
+			c.add(s.stallOf(row, []stalls.Class{stalls.VMEMIssue}))
+		}
+	}
+	if c.cycles > 0 {
+		h.Bound, h.Saves = s.bound(c), c.saves
+		h.Text += fmt.Sprintf(", and cannot issue for %.1f %% of wave cycles", s.share(c))
+	}
+	if most := s.insts[first].BytesPerLane; percent(few, all) >= values("nearly_all_pct") {
+		h.Text = strings.Replace(h.Text, " per lane", fmt.Sprintf(" per lane, most of them %d", most), 1)
 		h.Severity = new(finding.Medium)
 		if float64(most) <= bytes/2 {
 			h.Severity = new(finding.High)

@@ -76,6 +76,7 @@ var refined = []struct {
 	{"matrix_result_read_early", []string{"mfma_dependency", "pipeline_bubble"}, true},
 	{"vmem_drain_in_loop", []string{"vmem_wait", "vmem_to_lds_wait"}, false},
 	{"narrow_stores", []string{"store_drain"}, false},
+	{"narrow_loads", []string{"vmem_issue"}, true},
 	{"scalar_load_in_loop", []string{"smem_wait"}, false},
 	{"spilled_values", []string{"spills"}, false},
 	{"compare_select_nops", []string{"pipeline_bubble"}, false},

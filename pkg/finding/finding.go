@@ -100,6 +100,8 @@ type Finding struct {
 	// else. Graded is set where the severity follows the bound.
 	Saves  []Saving `json:"-"`
 	Graded bool     `json:"-"`
+	// SizePct ranks a finding without a bound: the share that its text tells.
+	SizePct float64 `json:"-"`
 	// Minor findings bound less than their rule's share.
 	Minor bool `json:"minor,omitempty"`
 	// Kind groups findings by what a verdict can make moot; see rule.Kind.
@@ -136,13 +138,21 @@ func Sort(fs []Finding) {
 	slices.SortStableFunc(fs, func(a, b Finding) int {
 		return cmp.Or(
 			cmp.Compare(b.Severity, a.Severity),
-			cmp.Compare(b.BoundPct(), a.BoundPct()),
+			cmp.Compare(b.RankPct(), a.RankPct()),
 			cmp.Compare(a.Place.Path, b.Place.Path),
 			cmp.Compare(a.Place.Kernel, b.Place.Kernel),
 			cmp.Compare(a.ID, b.ID),
 			cmp.Compare(a.Text, b.Text),
 		)
 	})
+}
+
+// RankPct is the bound in percent, the size of a finding without one.
+func (f *Finding) RankPct() float64 {
+	if f.Bound == nil {
+		return f.SizePct
+	}
+	return f.Bound.Pct
 }
 
 // BoundPct is the bound in percent, 0 without one.

@@ -137,6 +137,9 @@ type Hit struct {
 	// Where names the place for people.
 	Where string
 	Bound *finding.Bound
+	// SizePct grades and ranks a hit without a bound: the share that its text
+	// tells, in percent.
+	SizePct float64
 	// Saves are the stalls that the bound is of.
 	Saves []finding.Saving
 	// Minor hits bound less than the rule's share.
@@ -157,7 +160,7 @@ func (r *Rule) Finding(h Hit, scale Scale, place finding.Place, shape Shape) fin
 	f := finding.Finding{
 		ID: r.ID, Severity: r.Severity, Gate: r.Kind == Gate, Text: h.Text, Evidence: h.Evidence, Fix: Fit(r.Fix, r.Advice, shape&^h.Lacks),
 		Place: h.Place, Where: h.Where, Bound: h.Bound, Minor: h.Minor, Kind: string(r.Kind),
-		Saves: h.Saves,
+		Saves: h.Saves, SizePct: h.SizePct,
 	}
 	if h.Kind != "" {
 		f.Kind = string(h.Kind)
@@ -171,9 +174,9 @@ func (r *Rule) Finding(h Hit, scale Scale, place finding.Place, shape Shape) fin
 	if h.Fix != "" {
 		f.Fix = h.Fix
 	}
-	f.Graded = h.Bound != nil && r.Because == "" && h.Severity == nil
+	f.Graded = (h.Bound != nil || h.SizePct > 0) && r.Because == "" && h.Severity == nil
 	if f.Graded {
-		f.Severity = scale.Of(h.Bound.Pct)
+		f.Severity = scale.Of(f.RankPct())
 	}
 	if h.Severity != nil {
 		f.Severity = *h.Severity
