@@ -147,7 +147,12 @@ func occupied(cycles int64, simds ...int64) trace.CUWaves {
 
 // loaded is a trace of one engine with some compute units.
 func loaded(cus ...trace.CUWaves) func(*testing.T) *trace.Trace {
-	return made(of(good(), func(tt *trace.ThreadTrace) {
+	return made(of(good(), engine(cus...)))
+}
+
+// engine is what occupancy.json tells of one engine of an MI300X.
+func engine(cus ...trace.CUWaves) func(*trace.ThreadTrace) {
+	return func(tt *trace.ThreadTrace) {
 		e := trace.EngineOccupancy{CUs: cus}
 		for i := range cus {
 			cus[i].CU = i
@@ -156,7 +161,16 @@ func loaded(cus ...trace.CUWaves) func(*testing.T) *trace.Trace {
 		e.Ends = e.Starts
 		tt.Occupancy = &trace.Occupancy{Engines: []trace.EngineOccupancy{e}}
 		tt.Agents = []trace.Agent{mi300x()}
-	}))
+	}
+}
+
+// onCUs is an engine of which some units all worked as long.
+func onCUs(n int) func(*trace.ThreadTrace) {
+	var cus []trace.CUWaves
+	for range n {
+		cus = append(cus, occupied(1000, 1000, 1000, 1000))
+	}
+	return engine(cus...)
 }
 
 // clocked is a trace of an MI300X at some clock.

@@ -278,9 +278,11 @@ func cases() map[string]pair {
 		"halved_vgpr_count":           {fires: halved([2]int64{68, 0}), not: halved([2]int64{64, 8})},
 		"mixed_vgpr_counts":           {fires: halved([2]int64{68, 0}, [2]int64{64, 8}), not: halved([2]int64{72, 0}, [2]int64{64, 8})},
 
-		"imbalance":       {fires: loaded(occupied(1000, 1000, 1000), occupied(900, 900)), not: loaded(occupied(1000, 1000, 1000), occupied(902, 902))},
-		"clock_below_max": {fires: clocked(1995), not: clocked(1996)}, // of 2100 MHz
-		"empty_simds":     {fires: loaded(occupied(1000, 1000, 1000, 400)), not: loaded(occupied(1000, 1000, 1000, 404))},
+		"imbalance": {fires: loaded(occupied(1000, 1000, 1000), occupied(900, 900)), not: loaded(occupied(1000, 1000, 1000), occupied(902, 902))},
+		// 7 and 8 of the 9.5 CUs of an engine.
+		"cus_without_work": {fires: made(of(busy(25, 75), onCUs(7))), not: made(of(busy(25, 75), onCUs(8)))},
+		"clock_below_max":  {fires: clocked(1995), not: clocked(1996)}, // of 2100 MHz
+		"empty_simds":      {fires: loaded(occupied(1000, 1000, 1000, 400)), not: loaded(occupied(1000, 1000, 1000, 404))},
 
 		// Counters.
 		"bank_conflicts": {fires: counts([]string{"SQ_LDS_BANK_CONFLICT=1900", "GRBM_GUI_ACTIVE=1000"}), not: counts([]string{"SQ_LDS_BANK_CONFLICT=1890", "GRBM_GUI_ACTIVE=1000"}), device: "MI300X"},

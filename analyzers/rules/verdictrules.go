@@ -1,6 +1,8 @@
 package rules
 
 import (
+	"fmt"
+
 	"github.com/rocanalyze/rocanalyze/analyzers/regime"
 	"github.com/rocanalyze/rocanalyze/pkg/finding"
 	"github.com/rocanalyze/rocanalyze/pkg/rule"
@@ -25,6 +27,17 @@ func verdictRules() []rule.Check[*subject] {
 				{When: rule.MatrixWork, Text: "full-rate matrix shapes; interleave the rest with the matrix instructions"},
 			},
 			func(k *regime.Kernel) bool { return k.Regime == regime.Compute && !k.AtRoof }),
+		{Rule: rule.Rule{
+			ID: "cus_without_work", Title: "Compute units that never held a wave", Kind: rule.Verdict, Severity: finding.High,
+			Because: "high: nothing inside the kernel helps while CUs have no work",
+			Fires:   "the launch is not known, and less than {regime.filled_pct} % of the CUs of the traced engines ever held a wave; with a known launch grid_under_filled says it",
+			Advice: []rule.Advice{
+				{Text: "more, smaller workgroups, or run several such kernels at once; more occupancy does not help"},
+				{When: rule.MatrixWork, Text: "smaller tiles"},
+				{When: rule.GEMM, Text: "split the reduction (split-K)"},
+			},
+			Source: guide + ", section 11 (tiling); occupancy.json",
+		}, When: idleCUs},
 	}
 }
 
@@ -40,4 +53,17 @@ func verdictRule(id, title, fires string, advice []rule.Advice, when func(*regim
 			return []rule.Hit{{Text: s.k.Verdict}}
 		},
 	}
+}
+
+func idleCUs(s *subject, _ rule.Values) []rule.Hit {
+	known := s.lacks(needsLaunch) == ""
+	if s.m == nil || s.k.Subtype != regime.UnderFilled || known {
+		return nil
+	}
+	idle := 100 * (1 - s.m.Held)
+	return []rule.Hit{{
+		Text:     fmt.Sprintf("%.0f %% of the CUs of the traced engines never held a wave", idle),
+		Bound:    &finding.Bound{Pct: idle, Of: "the GPU's CUs, which are idle"},
+		Evidence: []finding.Evidence{{Metric: "CUs that held a wave", Value: 100 * s.m.Held, Unit: "%", Source: s.m.FillSource}},
+	}}
 }
