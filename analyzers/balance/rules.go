@@ -101,7 +101,7 @@ func emptySIMDs(b *Balance, values rule.Values) []rule.Hit {
 	}
 	return []rule.Hit{{
 		SizePct: 100 - *b.SIMDFillPct,
-		Text: fmt.Sprintf("%.0f %% of a compute unit's SIMDs hold a wave while the unit holds one (%s)", *b.SIMDFillPct, strings.Join(parts, ", ")),
+		Text:    fmt.Sprintf("%.0f %% of a compute unit's SIMDs hold a wave while the unit holds one (%s)", *b.SIMDFillPct, strings.Join(parts, ", ")),
 		Evidence: []finding.Evidence{{
 			Metric: "SIMDs with a wave in units with one", Value: *b.SIMDFillPct, Unit: "%", Threshold: &most, Source: "occupancy.json",
 		}},

@@ -104,13 +104,13 @@ func TestArchString(t *testing.T) {
 }
 
 func TestRegistersAndCoverage(t *testing.T) {
-	tt := traceOf(9, "v_mfma_f32_16x16x16_f16 a[0:3], v[10:11], v[20:21], a[0:3]", "s_mov_b32 s40, 0", "global_load_dwordx4 v[4:7], v[30:31], off")
+	tt := traceOf(9, "v_mfma_f32_16x16x16_f16 a[0:3], v[10:11], v[20:21], a[0:3]", "s_mov_b32 s40, 0", "global_load_dwordx4 v[4:7], v[30:31], off", "global_store_dwordx4 v[30:31], v[4:7], off")
 	tt.Code[0].Hits = 0
 	l := analyse(t, "gfx942", tt)
 	if got, want := l.Registers[0], (Registers{VGPRs: 32, AGPRs: 4, SGPRs: 41}); got != want {
 		t.Errorf("registers %+v, want %+v", got, want)
 	}
-	if got, want := l.Coverage(tt, 0), (Coverage{Executed: 2, Total: 3, MFMAStatic: 1}); got != want {
+	if got, want := l.Coverage(tt, 0), (Coverage{Executed: 3, Total: 4, MFMAStatic: 1, WorkStatic: 2, WorkExecuted: 1}); got != want {
 		t.Errorf("coverage %+v, want %+v", got, want)
 	}
 }

@@ -75,8 +75,10 @@ func TestCalls(t *testing.T) {
 		t.Fatalf("rows %+v", rows)
 	}
 	for i, want := range []*trace.Calls{
-		{Timed: 4, MedianNs: 300, MaxNs: 4000}, {Timed: 4, MedianNs: 300, MaxNs: 4000},
-		{Timed: 4, MedianNs: 300, MaxNs: 4000}, {Timed: 1, MedianNs: 7, MaxNs: 7},
+		{Timed: 4, MedianNs: 300, MaxNs: 4000},
+		{Timed: 4, MedianNs: 300, MaxNs: 4000},
+		{Timed: 4, MedianNs: 300, MaxNs: 4000},
+		{Timed: 1, MedianNs: 7, MaxNs: 7},
 	} {
 		if got := rows[i].Calls; got == nil || *got != *want {
 			t.Errorf("row %d: calls %+v, want %+v", rows[i].Origin.Row, got, want)
