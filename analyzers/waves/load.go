@@ -85,10 +85,8 @@ func loadSection(b *balance.Balance, suffix string) report.Section {
 	add := func(key, value, note string) {
 		kv.Items = append(kv.Items, report.KV{Key: key, Value: value, Note: note})
 	}
-	of := fmt.Sprintf("%d CUs held waves", b.Used)
 	if b.CUs != nil {
-		of = fmt.Sprintf("%d of %g CUs held waves", b.Used, *b.CUs)
-		add("with a wave", fmt.Sprintf("%.1f %% of the CUs' time", *b.ResidentPct), of)
+		add("with a wave", fmt.Sprintf("%.1f %% of the CUs' time", *b.ResidentPct), fmt.Sprintf("%d of %g CUs held waves", b.Used, *b.CUs))
 	}
 	clock := "engines on the clock of realtime.json"
 	if !b.Aligned {
