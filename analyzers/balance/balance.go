@@ -165,6 +165,30 @@ func of(tt *trace.ThreadTrace, m *capture.Machine) *Balance {
 	return b
 }
 
+// DeviceShare is what a utilisation of traced SIMDs, over their windows, is
+// multiplied by for that of the device, 0 to 1: the share of the CUs' time with
+// a wave, over that of the traced CUs' own windows, whose gaps it has already.
+// nil where it is not known.
+func (b *Balance) DeviceShare(o *trace.Occupancy, traced []replay.SIMD) *float64 {
+	if b == nil || b.ResidentPct == nil {
+		return nil
+	}
+	var resident, window int64
+	for _, e := range o.Engines {
+		for _, u := range e.CUs {
+			if slices.ContainsFunc(traced, func(s replay.SIMD) bool { return s.SE == e.SE && s.CU == u.CU }) {
+				resident += u.ResidentCycles
+				window += u.Last - u.First
+			}
+		}
+	}
+	own := 1.0
+	if resident > 0 && window > 0 {
+		own = min(1, float64(resident)/float64(window))
+	}
+	return new(min(1, *b.ResidentPct/100/own))
+}
+
 // mostShare is the part of the units that MostByPct is of.
 const mostShare = 0.9
 

@@ -8,6 +8,7 @@ import (
 	"fmt"
 	"slices"
 
+	"github.com/rocanalyze/rocanalyze/analyzers/balance"
 	"github.com/rocanalyze/rocanalyze/analyzers/code"
 	"github.com/rocanalyze/rocanalyze/analyzers/exposed"
 	"github.com/rocanalyze/rocanalyze/analyzers/loops"
@@ -29,7 +30,7 @@ var Analyzer = analysis.New(analysis.Analyzer{
 	Name:     "hotspots",
 	Doc:      doc,
 	Needs:    []analysis.Evidence{analysis.ThreadTraces},
-	Requires: []analysis.Required{code.Analyzer, replay.Analyzer, exposed.Analyzer, loops.Analyzer, shape.Analyzer, stalls.Analyzer, trust.Analyzer},
+	Requires: []analysis.Required{balance.Analyzer, code.Analyzer, replay.Analyzer, exposed.Analyzer, loops.Analyzer, shape.Analyzer, stalls.Analyzer, trust.Analyzer},
 	Params: []analysis.Param{
 		{Name: "top", Default: 15, Unit: "rows", Doc: "rows of each ranking; 0 keeps all"},
 		{Name: "context", Default: 3, Unit: "lines", Doc: "source lines around a hot line"},

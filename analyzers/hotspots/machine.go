@@ -4,6 +4,7 @@ import (
 	"math"
 	"slices"
 
+	"github.com/rocanalyze/rocanalyze/analyzers/balance"
 	"github.com/rocanalyze/rocanalyze/analyzers/replay"
 	"github.com/rocanalyze/rocanalyze/pkg/capture"
 	"github.com/rocanalyze/rocanalyze/pkg/trace"
@@ -135,7 +136,7 @@ func (b *builder) utilisation() *Utilisation {
 	if !b.replay.HasWaves {
 		return nil
 	}
-	u := &Utilisation{}
+	u := &Utilisation{DeviceShare: balance.Analyzer.Of(b.p, b.tt).DeviceShare(b.tt.Occupancy, b.replay.SIMDs)}
 	var resident, issuing, valu, windows int64
 	for _, s := range b.replay.SIMDs {
 		resident += s.Resident

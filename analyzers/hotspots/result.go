@@ -223,6 +223,10 @@ type KernelWaves struct {
 
 // Utilisation of the traced SIMDs, in percent.
 type Utilisation struct {
+	// DeviceShare is what the figures are multiplied by for those of the whole
+	// device, 0 to 1; absent where occupancy.json or the device's CUs are not
+	// known.
+	DeviceShare *float64 `json:"device_share,omitempty"`
 	// IssuePct is the share of the cycles with a wave resident in which some
 	// resident wave issued; VALUIssuePct counts vector ALU instructions only.
 	IssuePct     *float64 `json:"issue_pct,omitempty"`

@@ -311,8 +311,8 @@ func utilisationText(k *Kernel) string {
 		return strings.Join(u.Absent, "; ")
 	}
 	s = "of the SIMDs with waves: " + s
-	if o := k.Machine.Occupancy; o != nil && o.FillPct != nil && *o.FillPct < 100 {
-		s += fmt.Sprintf("; of the device, with %.0f %% of its CUs in use: %s", *o.FillPct, figures(*o.FillPct/100))
+	if f := u.DeviceShare; f != nil && *f < 1 {
+		s += fmt.Sprintf("; of the device, with %.0f %% of its CUs' time in use: %s", 100**f, strings.ReplaceAll(figures(*f), " of resident cycles", ""))
 	}
 	return s
 }

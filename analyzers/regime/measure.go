@@ -3,7 +3,6 @@ package regime
 import (
 	"fmt"
 	"math"
-	"slices"
 	"strings"
 
 	"github.com/rocanalyze/rocanalyze/analyzers/code"
@@ -134,8 +133,8 @@ func (m *TraceMeasure) fill() {
 		m.Held, m.FillSource = min(1, float64(l.Workgroups)/float64(l.Units)), "kernel_trace.csv"
 	}
 	m.Fill, m.FillWords = m.Held, "of the CUs in use"
-	if m.Balance != nil && m.Balance.ResidentPct != nil {
-		m.Fill = min(1, *m.Balance.ResidentPct/100/m.residentShare())
+	if f := m.Balance.DeviceShare(m.Trace.Occupancy, m.SIMDs); f != nil {
+		m.Fill = *f
 		m.FillWords = "of the CUs' time in use"
 		return
 	}
@@ -144,24 +143,6 @@ func (m *TraceMeasure) fill() {
 		m.FillSource = strings.TrimPrefix(m.FillSource+", rounds of workgroups", ", ")
 		m.Fill *= (float64(l.Rounds-1) + min(1, float64(last)/float64(l.Units))) / float64(l.Rounds)
 	}
-}
-
-// residentShare is the part of the traced CUs' own windows with a wave: what
-// was counted over such a window has their gaps in it.
-func (m *TraceMeasure) residentShare() float64 {
-	var resident, window int64
-	for _, e := range m.Trace.Occupancy.Engines {
-		for _, u := range e.CUs {
-			if slices.ContainsFunc(m.SIMDs, func(s replay.SIMD) bool { return s.SE == e.SE && s.CU == u.CU }) {
-				resident += u.ResidentCycles
-				window += u.Last - u.First
-			}
-		}
-	}
-	if resident <= 0 || window <= 0 {
-		return 1
-	}
-	return min(1, float64(resident)/float64(window))
 }
 
 // launch is the launch shape where it and the occupancy are known.

@@ -77,7 +77,8 @@
 //	          all waves
 //	waiting   86.7 % of latency = stall + drain at s_endpgm (8,928 cycles, 14.9 %)
 //	SIMD use  of the SIMDs with waves: issuing 13 % of resident cycles (VALU 5 %),
-//	          matrix pipe 8.4 %
+//	          matrix pipe 8.4 %; of the device, with 97 % of its CUs' time in use:
+//	          issuing 13 % (VALU 4 %), matrix pipe 8.2 %
 //	exposed   52,888 of 60,880 SIMD cycles (86.9 %) have waves and none issues;
 //	          100.0 % of the stall is exposed, the rest hidden
 //	window    7,808 cycles = 3.904 us at 2.00 GHz, 99 % of the waves' 3.950 us
@@ -113,7 +114,8 @@
 //	cycles    latency 1,020,292 = stall 568,456 (55.7 %) + issue 451,836; idle
 //	          6,432; over all waves
 //	waiting   99.0 % of latency = stall + drain at s_endpgm (441,184 cycles, 43.2 %)
-//	SIMD use  of the SIMDs with waves: issuing 5 % of resident cycles (VALU 2 %)
+//	SIMD use  of the SIMDs with waves: issuing 5 % of resident cycles (VALU 2 %); of
+//	          the device, with 100 % of its CUs' time in use: issuing 5 % (VALU 2 %)
 //	exposed   196,744 of 235,168 SIMD cycles (83.7 %) have waves and none issues;
 //	          14.5 % of the stall is exposed, the rest hidden
 //	window    30,116 cycles = 15.85 us at 1.90 GHz, 100 % of the waves' 15.91 us
@@ -154,8 +156,8 @@
 //	waiting   88.5 % of latency = stall + drain at s_endpgm (3,708 cycles, 9.5 %);
 //	          without the no-work waves
 //	SIMD use  of the SIMDs with waves: issuing 11 % of resident cycles (VALU 10 %);
-//	          of the device, with 95 % of its CUs in use: issuing 11 % of resident
-//	          cycles (VALU 9 %)
+//	          of the device, with 94 % of its CUs' time in use: issuing 11 % (VALU 9
+//	          %)
 //	exposed   35,760 of 40,368 SIMD cycles (88.6 %) have waves and none issues; 97.8
 //	          % of the stall is exposed, the rest hidden
 //	window    13,720 cycles = 6.533 us at 2.10 GHz, 99 % of the waves' 6.583 us
