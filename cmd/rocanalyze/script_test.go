@@ -24,16 +24,32 @@ func TestMain(m *testing.M) {
 // TestScripts runs the command tests. $ROOT is the repository, $FIX its
 // fixtures; exit statuses are checked with the status command.
 func TestScripts(t *testing.T) {
+	runScripts(t, "testdata/script")
+}
+
+// TestReports runs the command lines of public reports over their real inputs,
+// which are $DATA/reports: one script each.
+func TestReports(t *testing.T) {
+	if _, err := os.Stat(filepath.Join(sharedData, "reports")); err != nil {
+		t.Skip("the inputs of public reports are not here: ../shared/data/reports")
+	}
+	runScripts(t, "testdata/reports")
+}
+
+// runScripts runs the scripts of a directory.
+func runScripts(t *testing.T, dir string) {
+	t.Helper()
 	root, err := filepath.Abs("../..")
 	if err != nil {
 		t.Fatal(err)
 	}
 	testscript.Run(t, testscript.Params{
-		Dir:           "testdata/script",
+		Dir:           dir,
 		UpdateScripts: *update,
 		Setup: func(e *testscript.Env) error {
 			e.Setenv("ROOT", root)
 			e.Setenv("FIX", filepath.Join(root, "fixtures", "att"))
+			e.Setenv("DATA", filepath.Join(root, "..", "shared", "data"))
 			e.Setenv("COLUMNS", "80")
 			return nil
 		},
