@@ -55,7 +55,7 @@ func (p *printer) layout(t Table) layout {
 		floors[j] = floor
 	}
 	p.shrink(t, l, floors, true)
-	if p.excess(t, l) > 0 {
+	if p.excess(t, l) > 0 || p.namesCollide(t, l) {
 		l.bars = false
 		// Without the bars there may be room again: start over from the natural widths.
 		for j := range t.Columns {
@@ -90,6 +90,26 @@ func (p *printer) columnWidths(t Table, l layout, j int) (natural, floor int) {
 	}
 	natural = max(text, fixed)
 	return natural, min(natural, max(fixed, least))
+}
+
+// namesCollide reports whether different names of a column would become the same: names that can be told apart are
+// worth more than bars.
+func (p *printer) namesCollide(t Table, l layout) bool {
+	for j, c := range t.Columns {
+		if c.Elide == ElideName && collide(t.texts(l, j), l.widths[j], p.ellipsis) {
+			return true
+		}
+	}
+	return false
+}
+
+// texts are the cells of a column.
+func (t *Table) texts(l layout, j int) []string {
+	out := make([]string, len(l.cells))
+	for i := range l.cells {
+		out[i] = l.cells[i][j]
+	}
+	return out
 }
 
 // excess is how many cells the table is too wide.
@@ -131,13 +151,23 @@ func (p *printer) sideBySide(t Table, l layout) {
 			titles[j] += strings.Repeat(" ", 1+barWidth)
 		}
 	}
+	names := map[int]map[string]string{} // what names are shortened to, by column
+	for j, c := range t.Columns {
+		if c.Elide == ElideName {
+			names[j] = shortenNames(t.texts(l, j), l.widths[j], p.ellipsis)
+		}
+	}
 	gap := strings.Repeat(" ", columnGap)
 	p.styled(p.bold, strings.Join(titles, gap))
 	for i, row := range t.Rows {
 		line := make([]string, len(t.Columns))
 		for j, c := range t.Columns {
 			cell := cellAt(row, j)
-			line[j] = pad(p.cellText(c, cell, l.cells[i][j], l.widths[j]), l.widths[j], l.right[j])
+			text, isName := names[j][l.cells[i][j]]
+			if !isName || !elidable(cell) {
+				text = p.cellText(c, cell, l.cells[i][j], l.widths[j])
+			}
+			line[j] = pad(text, l.widths[j], l.right[j])
 			if c.Bar && l.bars {
 				line[j] += " " + pad(p.drawBar(cell), barWidth, false)
 			}
