@@ -1,6 +1,7 @@
 package rules
 
 import (
+	"cmp"
 	"fmt"
 	"regexp"
 	"slices"
@@ -10,6 +11,7 @@ import (
 	"github.com/rocanalyze/rocanalyze/analyzers/counters"
 	"github.com/rocanalyze/rocanalyze/analyzers/regime"
 	"github.com/rocanalyze/rocanalyze/analyzers/trust"
+	"github.com/rocanalyze/rocanalyze/pkg/capture"
 	"github.com/rocanalyze/rocanalyze/pkg/isa"
 )
 
@@ -44,18 +46,29 @@ func next(k *Kernel) []Capture {
 	return out
 }
 
-// pattern matches a kernel's name, and is safe inside quotes.
+// pattern is a piece of a kernel's name, safe inside quotes. rocprofv3 searches
+// for it in the demangled name (ROCPROF_DEMANGLE_KERNELS is on unless it is
+// turned off; rocprofiler-sdk tool.cpp and output_config.cpp), so a mangled one
+// would match nothing.
 func pattern(k *Kernel) string {
-	name := k.Symbol
-	if name == "" {
-		name = k.Name
-	}
-	if i := strings.IndexAny(name, "(<"); i > 0 {
-		name = name[:i]
-	}
+	n := capture.NamesOf(k.Symbol, k.Name)
+	name := cmp.Or(n.Demangled, n.Symbol, n.Display)
 	name = strings.TrimPrefix(name, "void ")
-	if len(name) > maxPattern {
-		name = strings.ToValidUTF8(name[:maxPattern], "")
+	const anonymous = "(anonymous namespace)"
+	inside := 0 // how far name is known to have no arguments
+	if i := strings.LastIndex(name, anonymous+"::"); i >= 0 && !strings.ContainsAny(strings.ReplaceAll(name[:i], anonymous, ""), "(<") {
+		inside = i + len(anonymous)
+	}
+	if i := strings.IndexAny(name[inside:], "(<"); i > 0 {
+		name = name[:inside+i]
+	}
+	for len(name) > maxPattern {
+		_, rest, ok := strings.Cut(name, "::")
+		if !ok {
+			name = strings.ToValidUTF8(name[:maxPattern], "")
+			break
+		}
+		name = rest
 	}
 	return regexp.QuoteMeta(name)
 }
