@@ -142,6 +142,9 @@ func (b *builder) device(v *regime.Result) {
 			b.res.GPU = m
 		}
 		if b.dev == nil && d != nil {
+			if d.Scaled != "" {
+				source += ", " + d.Scaled
+			}
 			b.dev, b.res.Device, b.res.DeviceSource, b.res.GPU = d, d.Name, source, m
 		}
 	}

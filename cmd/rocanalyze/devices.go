@@ -101,7 +101,8 @@ func deviceTable(devices []deviceInfo) report.Table {
 		right("matrix_fp16_tflops", "fp16"),
 		right("matrix_fp8_tflops", "fp8"),
 		right("matrix_fp4_tflops", "fp4"),
-	}, Note: "fp16, fp8, fp4: dense matrix peaks in TFLOPS; devices NAME shows all peaks with their sources"}
+	}, Note: "fp16, fp8, fp4: dense matrix peaks in TFLOPS; devices NAME shows all peaks with their sources. " +
+		"A dispatch runs on one die of an MI250 or MI250X, and is judged by half of the figures here"}
 	for _, d := range devices {
 		id := report.Absent("")
 		if d.ID > 0 {
@@ -154,6 +155,9 @@ func deviceSection(d deviceInfo) report.Section {
 		cus += fmt.Sprintf(" on %d dies", d.Dies)
 	}
 	add("compute", cus)
+	if one := d.OneAgent(); one.Scaled != "" {
+		add("dispatch", fmt.Sprintf("runs on one of the %d dies: %d CUs, %g GB/s, which is what other commands reckon with", d.Dies, one.CUs, one.MemoryGBps))
+	}
 	add("clock", size(d.MaxMHz, "MHz at most"))
 	add("memory", strings.TrimSpace(size(d.VRAMGiB, "GiB")+" "+d.Memory))
 	add("L2", size(d.L2MiBPerDie, "MiB per die"))

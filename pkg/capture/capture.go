@@ -61,8 +61,8 @@ func (c *Capture) Called(n Names) []string {
 // Trace returns what was resolved of a thread trace of the trace.
 func (c *Capture) Trace(tt *trace.ThreadTrace) *Trace { return c.traces[tt] }
 
-// Named returns the devices that the user named, each as in the table; none
-// where the user named nothing.
+// Named returns the devices that the user named, each as the agent that a
+// kernel runs on; none where the user named nothing.
 func (c *Capture) Named() []gpu.Device {
 	if !c.flag.known() {
 		return nil
@@ -71,7 +71,7 @@ func (c *Capture) Named() []gpu.Device {
 	if err != nil {
 		return nil
 	}
-	return m.Devices
+	return perAgent(m.Devices)
 }
 
 // Flag is what the user named, as it was given.

@@ -290,10 +290,8 @@ func devicesOf(t isa.Target) []gpu.Device {
 // perAgent makes agents of products: each die of an MI200 is one.
 func perAgent(devices []gpu.Device) []gpu.Device {
 	out := slices.Clone(devices)
-	for i, d := range out {
-		if d.MemoryPerDie && d.Dies > 1 {
-			out[i] = d.Scale(gpu.Agent{XCCs: 1, CUs: d.CUs / d.Dies})
-		}
+	for i := range out {
+		out[i] = out[i].OneAgent()
 	}
 	return out
 }

@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"io"
 	"math"
+	"slices"
 	"strconv"
 	"strings"
 )
@@ -19,6 +20,9 @@ var deviceTable string
 type Device struct {
 	// Name is the short product name, for example "MI300X".
 	Name string `json:"name"`
+	// Also are other names of it, or of the family that it belongs to: the
+	// chip's, marketing's.
+	Also []string `json:"also_called,omitempty"`
 	// Arch is the gfx name.
 	Arch string `json:"arch"`
 	// ID is the PCI device id, as Device_Id of agent_info.
@@ -93,6 +97,17 @@ func (r *row) text(name string) string {
 	return strings.TrimSpace(r.cells[i])
 }
 
+// list is a cell of several values.
+func (r *row) list(name string) []string {
+	var out []string
+	for v := range strings.SplitSeq(r.text(name), ";") {
+		if v = strings.TrimSpace(v); v != "" {
+			out = append(out, v)
+		}
+	}
+	return out
+}
+
 func (r *row) number(name string) float64 {
 	s := r.text(name)
 	if s == "" || r.err != nil {
@@ -151,7 +166,7 @@ func parseDevices(in io.Reader) ([]Device, error) {
 
 func (r *row) device() Device {
 	d := Device{
-		Name: r.text("name"), Arch: r.text("gfx"), ID: r.whole("device_id"),
+		Name: r.text("name"), Also: r.list("also"), Arch: r.text("gfx"), ID: r.whole("device_id"),
 		Dies: r.whole("dies"), CUs: r.whole("compute_units"), MaxMHz: r.number("max_mhz"),
 		Memory: r.text("memory"), MemoryGBps: r.number("mem_gbps"),
 		MemoryPerDie: r.text("memory_per_die") == "yes",
@@ -168,11 +183,20 @@ func (r *row) device() Device {
 	return d
 }
 
+// OneAgent is the part of a product that a dispatch can run on: one die of an
+// MI200, which is a device of its own with its own memory; else the product.
+func (d Device) OneAgent() Device {
+	if !d.MemoryPerDie || d.Dies < 2 {
+		return d
+	}
+	return d.Scale(Agent{XCCs: 1, CUs: d.CUs / d.Dies})
+}
+
 // Match is what FindDevices found.
 type Match struct {
 	Devices []Device
 	// How is the rule that matched: "device id", "architecture", "name",
-	// "name within the text" or "part of the name".
+	// "family", "name within the text" or "part of the name".
 	How string
 }
 
@@ -181,11 +205,13 @@ type Match struct {
 //  1. a PCI device id, decimal or 0x-hexadecimal;
 //  2. a gfx name or alias: all devices of that architecture;
 //  3. the table's name;
-//  4. a table name found whole in the query ("AMD Instinct MI300X OAM"): the
-//     longest such name;
-//  5. the query, of at least three characters, found in table names.
+//  4. another name that the table knows, or a generation ("Strix Halo", "CDNA 3"):
+//     all devices that it is of;
+//  5. a name of the table found whole in the query ("AMD Instinct MI300X OAM"):
+//     the longest such name;
+//  6. the query, of at least three characters, found in table names.
 //
-// Case, hyphens and repeated spaces do not matter. Rules 2 and 5 may give
+// Case, hyphens and spaces do not matter. Rules 2, 4, 5 and 6 may give
 // several devices, in table order; the caller must choose or say so. It fails
 // when nothing matches.
 func FindDevices(query string) (Match, error) {
@@ -201,6 +227,7 @@ func FindDevices(query string) (Match, error) {
 		{"device id", byID},
 		{"architecture", byArch},
 		{"name", byName},
+		{"family", byFamily},
 		{"name within the text", byNameInQuery},
 		{"part of the name", byQueryInName},
 	}
@@ -209,12 +236,7 @@ func FindDevices(query string) (Match, error) {
 			return Match{Devices: found, How: rule.how}, nil
 		}
 	}
-	names := make([]string, 0, len(all))
-	for _, d := range all {
-		names = append(names, d.Name)
-	}
-	return Match{}, fmt.Errorf("no device matches %q: known are %s, or a gfx name or device id of one of them",
-		query, strings.Join(names, ", "))
+	return Match{}, fmt.Errorf("no device matches %q: 'rocanalyze devices' lists the names that are known; a gfx name or a PCI device id will do too", query)
 }
 
 // words lowers a name and joins its words with single spaces.
@@ -222,6 +244,9 @@ func words(s string) string {
 	s = strings.NewReplacer("-", " ", "_", " ", "(", " ", ")", " ").Replace(strings.ToLower(s))
 	return strings.Join(strings.Fields(s), " ")
 }
+
+// joined is a name without spaces: "RX 9070 XT" and "rx9070xt" are the same.
+func joined(s string) string { return strings.ReplaceAll(words(s), " ", "") }
 
 func filter(all []Device, keep func(Device) bool) []Device {
 	var out []Device
@@ -250,17 +275,31 @@ func byArch(all []Device, q string) []Device {
 }
 
 func byName(all []Device, q string) []Device {
-	return filter(all, func(d Device) bool { return words(d.Name) == q })
+	return filter(all, func(d Device) bool { return joined(d.Name) == joined(q) })
+}
+
+func byFamily(all []Device, q string) []Device {
+	generation := map[string]bool{} // architectures of the generation q
+	for _, a := range Archs() {
+		generation[a.Name] = joined(a.Family) == joined(q)
+	}
+	return filter(all, func(d Device) bool {
+		return generation[d.Arch] || slices.ContainsFunc(d.Also, func(n string) bool { return joined(n) == joined(q) })
+	})
 }
 
 func byNameInQuery(all []Device, q string) []Device {
 	var best []Device
+	longest := 0
 	for _, d := range all {
-		if !strings.Contains(" "+q+" ", " "+words(d.Name)+" ") {
-			continue
-		}
-		if len(best) == 0 || len(d.Name) > len(best[0].Name) {
-			best = []Device{d}
+		for _, name := range append([]string{d.Name}, d.Also...) {
+			switch n := len(name); {
+			case n < longest || !strings.Contains(" "+q+" ", " "+words(name)+" "):
+			case n > longest:
+				best, longest = []Device{d}, n
+			default:
+				best = append(best, d)
+			}
 		}
 	}
 	return best
