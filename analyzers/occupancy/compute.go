@@ -113,9 +113,11 @@ func (b *builder) compute(s *subject) error {
 		if err != nil {
 			return err
 		}
+		if err := s.differs(need, shown); err != nil {
+			return err
+		}
 		switch {
 		case need.Groups != shown.Groups:
-			s.differs(need, shown)
 		case s.exact:
 			basis, steps, shown = *s.need, need, need
 		default:
@@ -132,12 +134,33 @@ func (b *builder) compute(s *subject) error {
 	return b.whatIf(s, basis, steps)
 }
 
-// differs notes that the descriptor allows less than the need.
-func (s *subject) differs(need, shown gpu.Result) {
-	if s.exact {
+// differs notes that the descriptor allocates more than the metadata says and
+// LLVM's padding explains, or that it allows less.
+func (s *subject) differs(need, shown gpu.Result) error {
+	if !s.exact {
+		return nil
+	}
+	if need.Groups != shown.Groups {
 		s.note(note("descriptor_padded", "the descriptor allocates %d VGPRs and %d SGPRs where the code needs %d and %d: it holds %d instead of %d workgroups/%s",
 			s.alloc.TotalVGPR, s.alloc.SGPR, used(need, gpu.VGPR), used(need, gpu.SGPR), shown.Groups, need.Groups, shown.Unit))
+		return nil
 	}
+	if !s.allocated() {
+		return nil
+	}
+	said := *s.need
+	said.TotalVGPR, said.ArchVGPR, said.AccumVGPR, said.SGPR = s.said.TotalVGPR, s.said.ArchVGPR, s.said.AccumVGPR, s.said.SGPR
+	r, err := gpu.Occupancy(s.m.arch, said, gpu.Hardware)
+	if err != nil {
+		return err
+	}
+	text := fmt.Sprintf("the descriptor allocates %d VGPRs where the metadata says %d, which is no padding of LLVM's (that stops at the least that keeps the waves): %d are counted",
+		s.need.TotalVGPR, used(r, gpu.VGPR), s.need.TotalVGPR)
+	if r.Groups != shown.Groups {
+		text += fmt.Sprintf("; %d would hold %s/%s", used(r, gpu.VGPR), count(r.Groups, "workgroup"), r.Unit)
+	}
+	s.note(note("descriptor_allocates", "%s", text))
+	return nil
 }
 
 func used(r gpu.Result, res gpu.Resource) int {

@@ -62,6 +62,9 @@ type subject struct {
 	alloc gpu.Resources
 	need  *gpu.Resources
 	exact bool
+	// said is need as the compiler or the code tells it; need has the counts
+	// of alloc instead where those are no padding (gpu.Needed).
+	said gpu.Resources
 	// unknown says why there is no occupancy.
 	unknown string
 	// grids are its launches, the longest first.
@@ -140,8 +143,9 @@ func (b *builder) traced(tt *trace.ThreadTrace, k int, c *trust.Companion, resol
 		s.fromCode(total)
 	} else {
 		b.row(s, c.Launch, b.halvedTraced(tt, c.Launch, m.arch, total), false)
-		s.need = new(s.alloc)
-		s.need.TotalVGPR = total
+		said := s.alloc
+		said.TotalVGPR = total
+		s.needs(said)
 		s.checkNamed(total)
 		s.grids = gridsOf([]trace.LaunchSum{single(c)})
 		if !c.SameDispatch {
@@ -440,7 +444,13 @@ func (b *builder) compiled(co *trace.CodeObject, k *trace.CodeKernel, m machine)
 	need, alloc := resourcesOf(k)
 	b.modes(&need, k)
 	alloc.Wave, alloc.Mode, alloc.DynamicVGPRBlock = need.Wave, need.Mode, need.DynamicVGPRBlock
-	s.need, s.alloc, s.exact = &need, alloc, true
+	s.alloc, s.exact = alloc, true
+	s.needs(need)
+	s.showNeed()
+	if k.VGPRsListed != nil && k.AGPRs != nil {
+		s.k.Registers.Metadata = k.VGPRsListed
+		s.note(note("agprs_apart", ".vgpr_count %d of the metadata cannot hold the %d a registers: it lists the v registers alone, %d are counted", *k.VGPRsListed, *k.AGPRs, *k.VGPRs))
+	}
 	if k.VGPRs == nil && k.ArchVGPRs == nil && k.Descriptor == nil {
 		s.unknown = "no metadata and no descriptor: nothing tells its registers"
 	}
@@ -598,17 +608,19 @@ func (b *builder) metadata(s *subject) {
 		return
 	}
 	need, alloc := resourcesOf(found)
-	need.LDSBytes, need.WorkgroupSize = s.alloc.LDSBytes, s.alloc.WorkgroupSize
 	b.modes(&need, found)
 	s.alloc.TotalVGPR, s.alloc.SGPR = alloc.TotalVGPR, alloc.SGPR
 	s.alloc.Wave, s.alloc.Mode = need.Wave, need.Mode
-	s.need, s.exact = &need, true
+	s.exact = true
+	s.needs(need)
+	s.need.LDSBytes, s.need.WorkgroupSize = s.alloc.LDSBytes, s.alloc.WorkgroupSize
 	if s.unknown != "" && s.alloc.WorkgroupSize > 0 {
 		s.unknown = ""
 	}
 	columns, named, lds, scratch := s.k.Registers.Columns, s.k.Registers.Named, s.k.Registers.LDSBytes, s.k.Registers.ScratchBytes
 	s.k.Registers = registersOf(found)
 	s.k.Registers.Columns, s.k.Registers.Named, s.k.Registers.LDSBytes = columns, named, lds
+	s.showNeed()
 	if scratch != nil {
 		s.k.Registers.ScratchBytes = scratch
 	}
@@ -618,6 +630,31 @@ func (b *builder) metadata(s *subject) {
 	})
 	s.note(note("metadata", "registers are the metadata of %s", from))
 	b.joined[found] = true
+}
+
+// needs sets what the kernel needs by what the compiler, or the code, says of it.
+func (s *subject) needs(said gpu.Resources) {
+	s.said, s.need = said, new(said)
+	if need, err := gpu.Needed(s.m.arch, said, s.alloc); err == nil {
+		s.need = &need
+	} // else compute says why
+}
+
+// allocated reports whether the registers shown are those of the descriptor,
+// which asks for more than the metadata says and than LLVM's padding.
+func (s *subject) allocated() bool {
+	return s.exact && s.need != nil && s.need.TotalVGPR != s.said.TotalVGPR
+}
+
+// showNeed puts the need in place of the metadata's count where that is not it.
+func (s *subject) showNeed() {
+	r := &s.k.Registers
+	if s.allocated() {
+		r.Metadata, r.VGPRs = r.VGPRs, new(s.need.TotalVGPR)
+	}
+	if s.exact && s.need.SGPR != s.said.SGPR {
+		r.SGPRs = new(s.need.SGPR)
+	}
 }
 
 // allocates reports whether a captured kernel can have a descriptor.

@@ -117,8 +117,12 @@ type Source struct {
 // ones per wave.
 type Registers struct {
 	// VGPRs is the total that the occupancy rests on: the need where it is
-	// known (metadata), else the allocation.
+	// known (metadata), else the allocation. An allocation that is more than
+	// LLVM's padding of the need is one.
 	VGPRs *int `json:"vgprs,omitempty"`
+	// Metadata is what the metadata says instead of VGPRs; absent where that
+	// is VGPRs.
+	Metadata *int `json:"vgprs_in_metadata,omitempty"`
 	// Allocated is what the descriptor asks for, rounding and padding
 	// included.
 	Allocated *int `json:"vgprs_in_descriptor,omitempty"`

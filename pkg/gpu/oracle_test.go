@@ -11,6 +11,7 @@ type oracleRow struct {
 	arch                    Arch
 	res                     Resources
 	total, occupancy, padVG int
+	padSG                   int
 	text                    string
 }
 
@@ -25,7 +26,7 @@ func oracle(t *testing.T) []oracleRow {
 		}
 		out = append(out, oracleRow{
 			arch: a, res: res, total: r.int(t, "total_vgpr"),
-			occupancy: r.int(t, "occupancy_llvm"), padVG: r.int(t, "vgpr_padded"),
+			occupancy: r.int(t, "occupancy_llvm"), padVG: r.int(t, "vgpr_padded"), padSG: r.int(t, "sgpr_padded"),
 			text: fmt.Sprintf("%s %+v", a.Name, res),
 		})
 	}
@@ -91,6 +92,40 @@ func TestOraclePadding(t *testing.T) {
 		if got := max(r.total, minimum, 1); got != r.padVG {
 			t.Errorf("%s: padded to %d, llc has %d", r.text, got, r.padVG)
 		}
+	}
+}
+
+// TestOracleNeeded checks that no descriptor of LLVM is taken for more than the
+// kernel needs, and each padded count for padding.
+func TestOracleNeeded(t *testing.T) {
+	padded := 0
+	for _, r := range oracle(t) {
+		s, err := resolve(r.arch, r.res)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if got := max(r.res.SGPR, MinSGPRs(r.arch, s.llvmGroupWaves()), 1); r.arch.SGPR.PerSIMD > 0 && got != r.padSG {
+			t.Errorf("%s: padded to %d SGPRs, llc has %d", r.text, got, r.padSG)
+		}
+		alloc := r.res
+		alloc.ArchVGPR, alloc.AccumVGPR = 0, 0
+		alloc.TotalVGPR = alignUp(max(r.padVG, 1), s.file.Encoding)
+		if g := r.arch.SGPR.Granule; g > 0 {
+			alloc.SGPR = alignUp(r.padSG, g)
+		}
+		need, err := Needed(r.arch, r.res, alloc)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if need != r.res {
+			t.Errorf("%s: needs %+v of a descriptor of %d VGPRs and %d SGPRs", r.text, need, alloc.TotalVGPR, alloc.SGPR)
+		}
+		if r.padVG > max(r.total, 1) {
+			padded++
+		}
+	}
+	if padded < 1000 {
+		t.Errorf("%d padded rows", padded)
 	}
 }
 

@@ -83,11 +83,14 @@ func codeKernel(k *codeobj.Kernel) trace.CodeKernel {
 	m := &k.Metadata
 	out := trace.CodeKernel{
 		Name: k.Name, Symbol: trace.BareName(k.Symbol),
-		VGPRs: m.VGPRCount, ArchVGPRs: k.ArchVGPRs, AGPRs: m.AGPRCount, SGPRs: m.SGPRCount,
+		VGPRs: k.TotalVGPRs, ArchVGPRs: k.ArchVGPRs, AGPRs: m.AGPRCount, SGPRs: m.SGPRCount,
 		VGPRSpills: m.VGPRSpillCount, SGPRSpills: m.SGPRSpillCount,
 		LDSBytes: m.LDSBytes, ScratchBytes: m.ScratchBytes,
 		MaxWorkgroup: m.MaxWorkgroupSize, ReqWorkgroup: m.ReqdWorkgroupSize,
 		WaveSize: m.WavefrontSize, WGPMode: m.WorkgroupProcessor, DynamicStack: m.UsesDynamicStack,
+	}
+	if k.AGPRsApart {
+		out.VGPRsListed = m.VGPRCount
 	}
 	if c := k.Comments; c != nil {
 		out.LLVMOccupancy = c.Occupancy

@@ -67,7 +67,10 @@ type CodeKernel struct {
 	// on unified files, else the larger of both kinds; ArchVGPRs the v
 	// registers alone.
 	VGPRs, ArchVGPRs, AGPRs, SGPRs *int
-	VGPRSpills, SGPRSpills         *int
+	// VGPRsListed is the metadata's own total where its a registers are not in
+	// it; VGPRs has them added.
+	VGPRsListed            *int
+	VGPRSpills, SGPRSpills *int
 	// LDSBytes is static LDS per workgroup, ScratchBytes per lane.
 	LDSBytes, ScratchBytes *int
 	// MaxWorkgroup is the most work-items that it may be launched with.

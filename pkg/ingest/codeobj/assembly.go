@@ -226,7 +226,7 @@ func (l *listing) finish() {
 		if a.directives != nil {
 			k.Descriptor = l.descriptor(a, g, known)
 		}
-		k.ArchVGPRs = k.archVGPRs(g, known)
+		k.countVGPRs(g, known)
 		l.object.Kernels = append(l.object.Kernels, *k)
 	}
 }

@@ -51,7 +51,8 @@ func TestListingWithSymbols(t *testing.T) {
 			NumVGPRs: new(61), NumAGPRs: new(36), TotalNumVGPRs: new(100), TotalNumSGPRs: new(46),
 			ScratchBytes: new(48), LDSBytes: new(8192), CodeBytes: new(4), // occupancy(...) is not evaluated
 		},
-		ArchVGPRs: new(61), // the comment is exact where the metadata is rounded
+		TotalVGPRs: new(100),
+		ArchVGPRs:  new(61), // the comment is exact where the metadata is rounded
 	}
 	if diff := cmp.Diff(want, o.Kernels[0]); diff != "" {
 		t.Errorf("(-want +got):\n%s", diff)
@@ -71,7 +72,8 @@ func TestListingHandwritten(t *testing.T) {
 				LDSBytes: new(65536), ScratchBytes: new(0), KernargBytes: new(0), VGPRBlocks: new(64), VGPRs: new(512),
 				AccumOffset: new(256), SGPRs: new(96), SGPRBlocks: new(12), Wave32: new(false), DynamicStack: new(false),
 			},
-			ArchVGPRs: new(256), // no AGPR count: the accumulation offset bounds it
+			TotalVGPRs: new(512),
+			ArchVGPRs:  new(256), // no AGPR count: the accumulation offset bounds it
 		},
 		{
 			Name: "odd", Symbol: "odd.kd",
@@ -80,7 +82,7 @@ func TestListingHandwritten(t *testing.T) {
 			},
 			ArchVGPRs: new(4),
 		},
-		{Name: "ghost", Symbol: "ghost.kd", Metadata: Metadata{VGPRCount: new(3)}},
+		{Name: "ghost", Symbol: "ghost.kd", Metadata: Metadata{VGPRCount: new(3)}, TotalVGPRs: new(3)},
 	}
 	if diff := cmp.Diff(want, o.Kernels); diff != "" {
 		t.Errorf("(-want +got):\n%s", diff)

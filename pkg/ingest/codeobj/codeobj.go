@@ -64,6 +64,10 @@ type Kernel struct {
 	// unpadded; see archVGPRs for the rule. On gfx90a and later with AGPRs in use it
 	// is exact only up to a multiple of 4, because the total is.
 	ArchVGPRs *int
+	// TotalVGPRs is Metadata.VGPRCount, with the AGPRs added where AGPRsApart says
+	// that hand-written metadata lists them beside it.
+	TotalVGPRs *int
+	AGPRsApart bool
 }
 
 // Metadata holds the code object metadata of one kernel (LLVM AMDGPUUsage, "Code

@@ -238,6 +238,41 @@ func show(p *int) any {
 	return *p
 }
 
+// Hand-written metadata may count v registers alone; ACCUM_OFFSET tells.
+func TestAGPRsApart(t *testing.T) {
+	g, _ := generationOf("gfx942")
+	old, _ := generationOf("gfx908")
+	tests := []struct {
+		name         string
+		g            generation
+		total, agprs int
+		accum, alloc int // 0 without a descriptor
+		want         int
+		apart        bool
+	}{
+		{"LLVM", g, 100, 36, 64, 104, 100, false},
+		{"listed apart", g, 256, 256, 256, 512, 512, true},
+		{"fewer than the offset", g, 100, 64, 128, 192, 192, true},
+		{"beyond the allocation", g, 128, 256, 128, 128, 128, false},
+		{"no descriptor", g, 30, 64, 0, 0, 96, true},
+		{"no descriptor, as LLVM", g, 96, 64, 0, 0, 96, false},
+		{"two files", old, 128, 128, 0, 128, 128, false},
+	}
+	for _, tt := range tests {
+		k := Kernel{Metadata: Metadata{VGPRCount: &tt.total, AGPRCount: &tt.agprs}}
+		if tt.alloc > 0 {
+			k.Descriptor = &Descriptor{VGPRs: &tt.alloc}
+			if tt.accum > 0 {
+				k.Descriptor.AccumOffset = &tt.accum
+			}
+		}
+		k.countVGPRs(tt.g, true)
+		if *k.TotalVGPRs != tt.want || k.AGPRsApart != tt.apart || tt.apart && *k.ArchVGPRs != tt.total {
+			t.Errorf("%s: %d registers, apart %v; want %d, %v", tt.name, *k.TotalVGPRs, k.AGPRsApart, tt.want, tt.apart)
+		}
+	}
+}
+
 func TestTarget(t *testing.T) {
 	tests := []struct {
 		name     string

@@ -76,6 +76,39 @@ func (d *Descriptor) setSGPRs(g generation, blocks int) {
 	d.SGPRs = new((blocks + 1) / 2 * 16)
 }
 
+// countVGPRs sets ArchVGPRs, TotalVGPRs and AGPRsApart.
+func (k *Kernel) countVGPRs(g generation, known bool) {
+	k.TotalVGPRs = k.Metadata.VGPRCount
+	if n := k.withAGPRs(g); n != nil {
+		k.TotalVGPRs, k.AGPRsApart = n, true
+		k.ArchVGPRs = k.Metadata.VGPRCount
+		return
+	}
+	k.ArchVGPRs = k.archVGPRs(g, known)
+}
+
+// withAGPRs is the total of a kernel whose .vgpr_count cannot hold its AGPRs, as
+// hand-written metadata has it: they begin at ACCUM_OFFSET, so that a wave has at
+// least ACCUM_OFFSET+AGPRs. Nil where the metadata is as LLVM writes it, and where
+// the descriptor allocates fewer than that.
+func (k *Kernel) withAGPRs(g generation) *int {
+	total, agprs := k.Metadata.VGPRCount, k.Metadata.AGPRCount
+	if !g.unified || total == nil || agprs == nil || *agprs == 0 {
+		return nil
+	}
+	d := k.Descriptor
+	switch {
+	case d != nil && d.AccumOffset != nil:
+		n := *d.AccumOffset + *agprs
+		if *total < n && (d.VGPRs == nil || n <= *d.VGPRs) {
+			return &n
+		}
+	case *agprs > *total:
+		return new(int(alignTo(int64(*total), 4)) + *agprs)
+	}
+	return nil
+}
+
 // archVGPRs finds the architectural VGPRs a kernel uses. A listing says it; the
 // metadata only has the total. With one unified file the total is
 // alignTo(arch, 4)+AGPRs, so that total-AGPRs is arch rounded to 4 when there are

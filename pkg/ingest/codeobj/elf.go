@@ -192,7 +192,7 @@ func (o *Object) addKernels(f *elfFile, kernels []Kernel, descriptors map[string
 			o.note("kernel %s: %v", k.Name, err)
 		}
 		k.Descriptor = d
-		k.ArchVGPRs = k.archVGPRs(g, known)
+		k.countVGPRs(g, known)
 	}
 	o.Kernels = kernels
 }
