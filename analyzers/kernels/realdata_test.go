@@ -93,7 +93,7 @@ func TestRealMerged(t *testing.T) {
 // Totals per kernel are those of SQL.
 func TestRealTotals(t *testing.T) {
 	for _, path := range append(shared(t, "real/*.db"), shared(t, "*.db")...) {
-		q, err := ingest.Query(t.Context(), path, `SELECT k.display_name, k.arch_vgpr_count, count(*), sum(d."end" - d.start), min(d."end" - d.start), max(d."end" - d.start)
+		q, err := ingest.Query(t.Context(), nil, path, `SELECT k.display_name, k.arch_vgpr_count, count(*), sum(d."end" - d.start), min(d."end" - d.start), max(d."end" - d.start)
 FROM rocpd_kernel_dispatch d JOIN rocpd_info_kernel_symbol k ON k.id = d.kernel_id AND k.guid = d.guid
 GROUP BY k.display_name, k.arch_vgpr_count, k.accum_vgpr_count, k.sgpr_count, k.group_segment_size`, 0)
 		if err != nil {

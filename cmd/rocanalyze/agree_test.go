@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"encoding/json"
 	"io"
+	"os"
 	"path/filepath"
 	"slices"
 	"testing"
@@ -45,7 +46,7 @@ func findings(t *testing.T, command, path string) (all []told, silenced []string
 	t.Helper()
 	var out bytes.Buffer
 	// The exit status tells whether something can be said: not asked here.
-	_ = run(t.Context(), &out, io.Discard, func(string) string { return "" }, []string{command, "-v", "--top", "0", "--format", "json", path})
+	_ = run(t.Context(), os.Stdin, &out, io.Discard, func(string) string { return "" }, []string{command, "-v", "--top", "0", "--format", "json", path})
 	var x struct {
 		Findings []told `json:"findings"`
 		Gates    []told `json:"gates"`

@@ -178,7 +178,7 @@ func TestSameEvidence(t *testing.T) {
 	} {
 		for _, command := range c.commands {
 			var out, errs strings.Builder
-			err := run(t.Context(), &out, &errs, func(string) string { return "" }, append([]string{command, "-v"}, c.args...))
+			err := run(t.Context(), os.Stdin, &out, &errs, func(string) string { return "" }, append([]string{command, "-v"}, c.args...))
 			var nothing view.Nothing // a verdict needs more than that
 			if got := strings.Join(strings.Fields(out.String()), " "); err != nil && !errors.As(err, &nothing) || !strings.Contains(got, c.want) {
 				t.Errorf("%s -v %v: %v, no %q in\n%s%s", command, c.args, err, c.want, out.String()[:min(out.Len(), 3000)], errs.String())

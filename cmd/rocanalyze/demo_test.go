@@ -15,7 +15,7 @@ func TestDemoTouchesNoDisk(t *testing.T) {
 	t.Chdir(dir)
 	t.Setenv("TMPDIR", filepath.Join(dir, "missing"))
 	var out, errs bytes.Buffer
-	if err := run(t.Context(), &out, &errs, func(string) string { return "" }, []string{"demo"}); err != nil {
+	if err := run(t.Context(), os.Stdin, &out, &errs, func(string) string { return "" }, []string{"demo"}); err != nil {
 		t.Fatal(err)
 	}
 	if !strings.Contains(out.String(), "demo.tar.gz") {

@@ -2,6 +2,7 @@ package main
 
 import (
 	"bytes"
+	"os"
 	"strings"
 	"testing"
 
@@ -15,7 +16,7 @@ func TestKernelSelects(t *testing.T) {
 	inputs := map[string]string{"counters": pmc, "l2": pmc}
 	try := func(args ...string) (string, error) {
 		var out, errs bytes.Buffer
-		err := run(t.Context(), &out, &errs, func(string) string { return "" }, args)
+		err := run(t.Context(), os.Stdin, &out, &errs, func(string) string { return "" }, args)
 		return out.String(), err
 	}
 	for _, c := range analyzers.Commands() {
@@ -38,7 +39,7 @@ func TestKernelSelects(t *testing.T) {
 // TestKernelLimitsWaves shows of two traces the one whose kernel is selected.
 func TestKernelLimitsWaves(t *testing.T) {
 	var out bytes.Buffer
-	err := run(t.Context(), &out, new(bytes.Buffer), func(string) string { return "" }, []string{"waves", "--kernel", "gemm", "../../fixtures/att/gemm", "../../fixtures/att/copy"})
+	err := run(t.Context(), os.Stdin, &out, new(bytes.Buffer), func(string) string { return "" }, []string{"waves", "--kernel", "gemm", "../../fixtures/att/gemm", "../../fixtures/att/copy"})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -28,7 +28,7 @@ const gcPercent = 400
 func main() {
 	debug.SetGCPercent(gcPercent)
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
-	err := run(ctx, os.Stdout, os.Stderr, os.Getenv, os.Args[1:])
+	err := run(ctx, os.Stdin, os.Stdout, os.Stderr, os.Getenv, os.Args[1:])
 	stop()
 	os.Exit(status(os.Stderr, err))
 }
@@ -42,8 +42,9 @@ type statusError struct {
 func (e *statusError) Error() string { return e.msg }
 
 // run is the whole program: it writes results to stdout, all else to stderr.
-func run(ctx context.Context, stdout, stderr io.Writer, env func(string) string, args []string) error {
-	root := newRoot(&app{stdout: stdout, stderr: stderr, env: env})
+// stdin is the path "-".
+func run(ctx context.Context, stdin io.Reader, stdout, stderr io.Writer, env func(string) string, args []string) error {
+	root := newRoot(&app{stdin: stdin, stdout: stdout, stderr: stderr, env: env})
 	root.SetArgs(args)
 	root.SetOut(stdout)
 	root.SetErr(stderr)

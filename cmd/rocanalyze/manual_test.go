@@ -83,7 +83,7 @@ func output(t *testing.T, args []string) string {
 	t.Helper()
 	var b bytes.Buffer
 	env := func(name string) string { return map[string]string{"COLUMNS": "80"}[name] }
-	err := run(context.Background(), &b, &b, env, args)
+	err := run(context.Background(), os.Stdin, &b, &b, env, args)
 	if n := status(&b, err); n != 0 {
 		t.Errorf("rocanalyze %s: exit status %d", strings.Join(args, " "), n)
 	}

@@ -65,7 +65,7 @@ func occupancyOf(t *testing.T, args ...string) occupancyJSON {
 	t.Helper()
 	var stdout, stderr bytes.Buffer
 	args = append([]string{"occupancy", "--format", "json"}, args...)
-	if err := run(t.Context(), &stdout, &stderr, func(string) string { return "" }, args); err != nil {
+	if err := run(t.Context(), os.Stdin, &stdout, &stderr, func(string) string { return "" }, args); err != nil {
 		t.Fatalf("%v: %v\n%s", args, err, stderr.String())
 	}
 	var out occupancyJSON

@@ -68,7 +68,7 @@ func (a *app) query(ctx context.Context, f view.Values, path, sql string) error 
 	}
 	busy := a.busy("querying " + path)
 	defer busy.stop()
-	res, err := ingest.Query(ctx, path, sql, top)
+	res, err := ingest.Query(ctx, a.stdin, path, sql, top)
 	if err != nil {
 		return err
 	}

@@ -11,6 +11,7 @@ import (
 
 	"github.com/rocanalyze/rocanalyze/analyzers"
 	"github.com/rocanalyze/rocanalyze/analyzers/rules"
+	"github.com/rocanalyze/rocanalyze/pkg/ingest"
 	"github.com/rocanalyze/rocanalyze/pkg/report"
 	"github.com/rocanalyze/rocanalyze/pkg/trace"
 )
@@ -23,6 +24,7 @@ const (
 
 // app is what a command may touch of the outside.
 type app struct {
+	stdin          io.Reader
 	stdout, stderr io.Writer
 	env            func(string) string
 }
@@ -66,7 +68,7 @@ kernel, and what to do. 'rocanalyze demo' shows that on a bundled capture.`,
 
 // mistyped refuses a first argument that is neither a path nor looks like one.
 func mistyped(root *cobra.Command, arg string) error {
-	if _, err := os.Stat(arg); err == nil || strings.ContainsAny(arg, `/\.`) {
+	if _, err := os.Stat(arg); err == nil || arg == ingest.Stdin || strings.ContainsAny(arg, `/\.`) {
 		return nil
 	}
 	if near := root.SuggestionsFor(arg); len(near) > 0 {

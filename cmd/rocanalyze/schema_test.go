@@ -127,7 +127,7 @@ func TestOutputsFollowSchemas(t *testing.T) {
 		var stdout, stderr bytes.Buffer
 		// Many fixtures hold nothing for a command, or are damaged on purpose:
 		// what is printed all the same has to follow the schema.
-		_ = run(t.Context(), &stdout, &stderr, func(string) string { return "" }, args)
+		_ = run(t.Context(), os.Stdin, &stdout, &stderr, func(string) string { return "" }, args)
 		if stdout.Len() > 0 {
 			ran++
 			validate(strings.Join(args, " "), stdout.Bytes())
@@ -454,7 +454,7 @@ func TestCSVNames(t *testing.T) {
 			continue
 		}
 		var stdout, stderr bytes.Buffer
-		_ = run(t.Context(), &stdout, &stderr, func(string) string { return "" }, args)
+		_ = run(t.Context(), os.Stdin, &stdout, &stderr, func(string) string { return "" }, args)
 		header, _, ok := strings.Cut(stdout.String(), "\n")
 		if !ok {
 			continue

@@ -15,7 +15,7 @@ var update = flag.Bool("update", false, "rewrite the expected outputs in scripts
 func TestMain(m *testing.M) {
 	testscript.Main(m, map[string]func(){
 		"rocanalyze": func() {
-			err := run(context.Background(), os.Stdout, os.Stderr, os.Getenv, os.Args[1:])
+			err := run(context.Background(), os.Stdin, os.Stdout, os.Stderr, os.Getenv, os.Args[1:])
 			os.Exit(status(os.Stderr, err))
 		},
 	})

@@ -15,7 +15,7 @@ import (
 func kernelNames(t *testing.T, args ...string) []string {
 	t.Helper()
 	var out, errs bytes.Buffer
-	err := run(t.Context(), &out, &errs, func(string) string { return "" }, append(args, "--format", "json"))
+	err := run(t.Context(), os.Stdin, &out, &errs, func(string) string { return "" }, append(args, "--format", "json"))
 	if out.Len() == 0 {
 		t.Fatalf("%v: %v\n%s", args, err, errs.String())
 	}
@@ -91,12 +91,12 @@ func TestDeviceThatDispatchesContradict(t *testing.T) {
 	dir := twoGPUs(t, true)
 	for _, command := range []string{"kernels", "occupancy", "diagnose", "roofline"} {
 		for _, device := range []string{"gfx1036", "MI300X"} {
-			err := run(t.Context(), io.Discard, io.Discard, func(string) string { return "" }, []string{command, dir, "--device", device})
+			err := run(t.Context(), os.Stdin, io.Discard, io.Discard, func(string) string { return "" }, []string{command, dir, "--device", device})
 			if err == nil || !strings.Contains(err.Error(), "x_agent_info.csv, row 3") || !strings.Contains(err.Error(), "ran on gfx950") {
 				t.Errorf("%s --device %s: %v", command, device, err)
 			}
 		}
-		if err := run(t.Context(), io.Discard, io.Discard, func(string) string { return "" }, []string{command, dir, "--device", "MI350X"}); err != nil && strings.Contains(err.Error(), "--device") {
+		if err := run(t.Context(), os.Stdin, io.Discard, io.Discard, func(string) string { return "" }, []string{command, dir, "--device", "MI350X"}); err != nil && strings.Contains(err.Error(), "--device") {
 			t.Errorf("%s: %v", command, err)
 		}
 	}
@@ -107,7 +107,7 @@ func TestDeviceOfUndescribedAgents(t *testing.T) {
 	dir := twoGPUs(t, false)
 	show := func(args ...string) string {
 		var out, errs bytes.Buffer
-		if err := run(t.Context(), &out, &errs, func(string) string { return "" }, append([]string{"kernels", dir}, args...)); err != nil {
+		if err := run(t.Context(), os.Stdin, &out, &errs, func(string) string { return "" }, append([]string{"kernels", dir}, args...)); err != nil {
 			t.Fatal(err)
 		}
 		return out.String() + errs.String()

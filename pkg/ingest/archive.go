@@ -3,14 +3,13 @@ package ingest
 import (
 	"archive/tar"
 	"archive/zip"
-	"bufio"
 	"bytes"
-	"compress/gzip"
 	"errors"
 	"fmt"
 	"io"
 	"io/fs"
 	"path"
+	"slices"
 	"strings"
 
 	"github.com/rocanalyze/rocanalyze/pkg/trace"
@@ -33,14 +32,18 @@ func archiveLimits() limits {
 // errBomb marks an archive that goes beyond its limits.
 var errBomb = errors.New("archive too large")
 
+func tooLarge(limit int64) error {
+	return fmt.Errorf("%w: more than %d MiB unpacked", errBomb, limit>>20)
+}
+
 // archiveKind is what the first bytes of a file say.
 type archiveKind int
 
 const (
 	notArchive archiveKind = iota
 	zipArchive
-	gzipArchive
 	tarArchive
+	packed // a compressed stream, of a tar archive or of one file
 )
 
 // sniffBytes is how much of a file kindOf needs: a tar header.
@@ -52,8 +55,8 @@ func kindOf(head []byte, name string) archiveKind {
 	switch {
 	case bytes.HasPrefix(head, []byte("PK\x03\x04")), bytes.HasPrefix(head, []byte("PK\x05\x06")):
 		return zipArchive
-	case bytes.HasPrefix(head, []byte{0x1f, 0x8b}):
-		return gzipArchive
+	case compressedAs(head) != nil:
+		return packed
 	case len(head) >= 262 && string(head[257:262]) == "ustar":
 		return tarArchive
 	case strings.HasSuffix(strings.ToLower(name), ".tar") && len(head) >= sniffBytes:
@@ -78,11 +81,14 @@ func safeName(name string) (string, bool) {
 	return name, fs.ValidPath(name)
 }
 
-// wanted reports whether a member can be of use: raw traces and code objects
-// are large and are not read.
+// wanted reports whether a member can be of use, by its name: raw traces are
+// large and are not read.
 func wanted(name string) bool {
 	ext := strings.ToLower(path.Ext(name))
-	return ext == ".json" || ext == ".csv" || strings.HasPrefix(path.Base(name), "source_")
+	if ext == ".json" || ext == ".csv" || strings.HasPrefix(path.Base(name), "source_") {
+		return true
+	}
+	return slices.ContainsFunc(formats(), func(f format) bool { return f.named(unpackedName(name)) })
 }
 
 // members chooses what to read of an archive, by name.
@@ -118,40 +124,123 @@ func (m *members) take(name string, regular bool) (safe string, ok bool) {
 	return safe, true
 }
 
-// readTar reads a tar stream into memory in one pass, as a zip archive that is
-// not compressed: package zip finds files and lists directories quickly. A
-// stream that breaks off gives the members before the break, and a note.
-func readTar(r io.Reader, lim limits) (fs.FS, []trace.Note, error) {
-	var packed bytes.Buffer
-	w := zip.NewWriter(&packed)
-	kept := &members{names: map[string]bool{}}
-	broken, err := repack(r, w, lim, kept)
-	if err = errors.Join(err, w.Close()); err != nil {
-		return nil, nil, err
+// members is the file system of an archive: that of package zip, which finds
+// files and lists directories quickly, with files that can be read at any
+// offset, as databases and code objects are.
+type memberFS struct {
+	*zip.Reader
+	at     io.ReaderAt // the zip file
+	byName map[string]*zip.File
+}
+
+func newMemberFS(z *zip.Reader, at io.ReaderAt) *memberFS {
+	m := &memberFS{Reader: z, at: at, byName: map[string]*zip.File{}}
+	for _, f := range z.File {
+		if name, ok := safeName(f.Name); ok && m.byName[name] == nil {
+			m.byName[name] = f
+		}
 	}
-	z, err := zip.NewReader(bytes.NewReader(packed.Bytes()), int64(packed.Len()))
-	return z, memberNotes(kept.skipped, broken), err
+	return m
+}
+
+// Open opens a member.
+func (m *memberFS) Open(name string) (fs.File, error) {
+	f, err := m.Reader.Open(name)
+	z := m.byName[name]
+	if err != nil || z == nil {
+		return f, err
+	}
+	return &member{File: f, of: m, z: z}, nil
+}
+
+// member is an open member of an archive.
+type member struct {
+	fs.File
+	of    *memberFS
+	z     *zip.File
+	whole io.ReaderAt // nil until it was asked for
+	spool *spool
+}
+
+// ReadAt reads at an offset: from its place where it is stored as it is, else
+// what was unpacked for that.
+func (m *member) ReadAt(p []byte, off int64) (int, error) {
+	if m.whole == nil {
+		if err := m.open(); err != nil {
+			return 0, err
+		}
+	}
+	return m.whole.ReadAt(p, off)
+}
+
+func (m *member) open() error {
+	if m.z.Method == zip.Store {
+		at, err := m.z.DataOffset()
+		m.whole = io.NewSectionReader(m.of.at, at, int64(m.z.UncompressedSize64))
+		return err
+	}
+	r, err := m.z.Open()
+	if err != nil {
+		return err
+	}
+	m.spool, err = fill(r, archiveLimits().total)
+	m.whole = m.spool
+	return errors.Join(err, r.Close())
+}
+
+// Close closes it.
+func (m *member) Close() error {
+	err := m.File.Close()
+	if m.spool != nil {
+		err = errors.Join(err, m.spool.Close())
+	}
+	return err
+}
+
+// readTar unpacks a tar stream in one pass, as a zip archive that is not
+// compressed. A stream that breaks off gives the members before the break, and
+// a note. The spool is to be closed when the files are no longer needed.
+func readTar(r io.Reader, lim limits) (*memberFS, *spool, []trace.Note, error) {
+	s := &spool{}
+	w := zip.NewWriter(s)
+	kept := &members{names: map[string]bool{}}
+	cut, broken, err := repack(r, w, lim, kept)
+	if err == nil && broken == nil {
+		_, broken = io.Copy(io.Discard, r) // what follows the archive holds the checksum of a packed one
+	}
+	err = errors.Join(err, w.Close())
+	var z *zip.Reader
+	if err == nil {
+		z, err = zip.NewReader(s, s.size)
+	}
+	if err != nil {
+		return nil, nil, nil, errors.Join(err, s.Close())
+	}
+	if cut != "" {
+		z.File = slices.DeleteFunc(z.File, func(f *zip.File) bool { return f.Name == cut })
+	}
+	return newMemberFS(z, s), s, memberNotes(kept.skipped, broken), nil
 }
 
 // repack copies the members of a tar stream. broken is what ended the stream
-// early, err what makes the archive unreadable.
-func repack(r io.Reader, w *zip.Writer, lim limits, kept *members) (broken, err error) {
+// early, cut the member in which it did, err what makes the archive unreadable.
+func repack(r io.Reader, w *zip.Writer, lim limits, kept *members) (cut string, broken, err error) {
 	in := &countingReader{r: r}
 	tr := tar.NewReader(in)
 	var total int64
 	for n := 1; ; n++ {
 		h, err := tr.Next()
 		if errors.Is(err, io.EOF) {
-			return nil, nil
+			return "", nil, nil
 		}
 		if err != nil && !errors.Is(err, tar.ErrInsecurePath) {
-			return err, nil
+			return "", err, nil
 		}
 		if n > lim.members {
-			return nil, fmt.Errorf("%w: more than %d members", errBomb, lim.members)
+			return "", nil, fmt.Errorf("%w: more than %d members", errBomb, lim.members)
 		}
 		if in.n > lim.total {
-			return nil, fmt.Errorf("%w: more than %d MiB unpacked", errBomb, lim.total>>20)
+			return "", nil, tooLarge(lim.total)
 		}
 		if h.Typeflag == tar.TypeDir || h.Typeflag == tar.TypeXGlobalHeader {
 			continue
@@ -160,20 +249,18 @@ func repack(r io.Reader, w *zip.Writer, lim limits, kept *members) (broken, err 
 		if !ok {
 			continue
 		}
-		data, err := readMember(tr, min(lim.file, lim.total-total))
-		if errors.Is(err, errBomb) {
-			return nil, fmt.Errorf("%s: %w", name, err)
+		limit := min(lim.file, lim.total-total)
+		if h.Size > limit {
+			return "", nil, fmt.Errorf("%s: %w", name, tooLarge(limit))
 		}
-		if err != nil {
-			return err, nil
-		}
-		total += int64(len(data))
 		f, err := w.CreateHeader(&zip.FileHeader{Name: name, Method: zip.Store})
-		if err == nil {
-			_, err = f.Write(data)
-		}
 		if err != nil {
-			return nil, fmt.Errorf("%s: %w", name, err)
+			return "", nil, fmt.Errorf("%s: %w", name, err)
+		}
+		n, err := io.Copy(f, io.LimitReader(tr, limit))
+		total += n
+		if err != nil {
+			return name, err, nil
 		}
 	}
 }
@@ -197,7 +284,7 @@ func readMember(r io.Reader, limit int64) ([]byte, error) {
 		return nil, err
 	}
 	if int64(buf.Len()) > limit {
-		return nil, fmt.Errorf("%w: more than %d MiB unpacked", errBomb, limit>>20)
+		return nil, tooLarge(limit)
 	}
 	return buf.Bytes(), nil
 }
@@ -214,27 +301,9 @@ func memberNotes(skipped int, broken error) []trace.Note {
 	return notes
 }
 
-// readGzip reads a compressed tar stream.
-func readGzip(r io.Reader, lim limits) (fs.FS, []trace.Note, error) {
-	gz, err := gzip.NewReader(bufio.NewReaderSize(r, 1<<16))
-	if err != nil {
-		return nil, nil, err
-	}
-	in := bufio.NewReaderSize(gz, 1<<16)
-	head, err := in.Peek(sniffBytes)
-	if err != nil && len(head) == 0 {
-		return nil, nil, fmt.Errorf("the compressed file cannot be read: %w", err)
-	}
-	if kindOf(head, "") != tarArchive {
-		return nil, nil, errors.New("the compressed file is not a tar archive")
-	}
-	return readTar(in, lim)
-}
-
-// readZip reads a zip archive: the file is held in memory, members are
-// unpacked when they are opened.
-func readZip(data []byte, lim limits) (fs.FS, []trace.Note, error) {
-	z, err := zip.NewReader(bytes.NewReader(data), int64(len(data)))
+// readZip reads a zip archive: members are unpacked when they are opened.
+func readZip(r io.ReaderAt, size int64, lim limits) (*memberFS, []trace.Note, error) {
+	z, err := zip.NewReader(r, size)
 	if err != nil && !errors.Is(err, zip.ErrInsecurePath) {
 		return nil, nil, err
 	}
@@ -251,13 +320,16 @@ func readZip(data []byte, lim limits) (fs.FS, []trace.Note, error) {
 		if _, ok := kept.take(f.Name, f.Mode().IsRegular()); !ok {
 			continue
 		}
+		if bombRatio(f.UncompressedSize64, f.CompressedSize64) {
+			return nil, nil, fmt.Errorf("%s: %w: %d MiB of %d KiB", f.Name, errBomb, f.UncompressedSize64>>20, f.CompressedSize64>>10)
+		}
 		// The reader of a member fails beyond the size that is declared here.
 		if f.UncompressedSize64 > uint64(lim.total) || total+f.UncompressedSize64 > uint64(lim.total) {
-			return nil, nil, fmt.Errorf("%w: more than %d MiB unpacked", errBomb, lim.total>>20)
+			return nil, nil, tooLarge(lim.total)
 		}
 		total += f.UncompressedSize64
 		files = append(files, f)
 	}
 	z.File = files
-	return z, memberNotes(kept.skipped, nil), nil
+	return newMemberFS(z, r), memberNotes(kept.skipped, nil), nil
 }

@@ -84,6 +84,10 @@ func zipOf(t testing.TB, files map[string]string) string {
 	return b.String()
 }
 
+func zipBytes(b []byte, lim limits) (*memberFS, []trace.Note, error) {
+	return readZip(bytes.NewReader(b), int64(len(b)), lim)
+}
+
 func TestOpenArchives(t *testing.T) {
 	inner := captureFiles("run/" + dispatch)
 	inner["run/1_agent_info.csv"] = "Node_Id,Agent_Type,Name\n2,GPU,gfx950\n"
@@ -159,14 +163,14 @@ func TestArchiveLimits(t *testing.T) {
 		"much in all":         {"a.json": strings.Repeat("x", 1<<10), "b.json": strings.Repeat("x", 1<<10), "c.json": strings.Repeat("x", 1<<10), "d.json": strings.Repeat("x", 1<<10), "e.json": strings.Repeat("x", 1<<10)},
 		"much that is no use": {"a.att": strings.Repeat("x", 16<<10), "b.json": "", "c.json": ""},
 	} {
-		_, _, err := readGzip(strings.NewReader(gzipped(t, tarOf(t, files))), small)
+		_, _, _, err := readTar(strings.NewReader(tarOf(t, files)), small)
 		if !errors.Is(err, errBomb) {
 			t.Errorf("%s: tar: %v", name, err)
 		}
 		if name == "much that is no use" {
 			continue // zip members that are not opened are not unpacked
 		}
-		if _, _, err := readZip([]byte(zipOf(t, files)), small); !errors.Is(err, errBomb) {
+		if _, _, err := zipBytes([]byte(zipOf(t, files)), small); !errors.Is(err, errBomb) {
 			t.Errorf("%s: zip: %v", name, err)
 		}
 	}
@@ -212,11 +216,11 @@ func TestArchiveNames(t *testing.T) {
 	if err := errors.Join(tw.Close(), zw.Close()); err != nil {
 		t.Fatal(err)
 	}
-	fromTar, tarNotes, err := readTar(&tarred, archiveLimits())
+	fromTar, _, tarNotes, err := readTar(&tarred, archiveLimits())
 	if err != nil {
 		t.Fatal(err)
 	}
-	fromZip, zipNotes, err := readZip(zipped.Bytes(), archiveLimits())
+	fromZip, zipNotes, err := zipBytes(zipped.Bytes(), archiveLimits())
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -249,21 +253,28 @@ func FuzzArchive(f *testing.F) {
 		o := opener{ctx: context.Background(), tr: &trace.Trace{}, seen: map[string]bool{}}
 		for _, read := range []func() error{
 			func() error {
-				fsys, _, err := readZip(b, lim)
+				fsys, _, err := zipBytes(b, lim)
 				if err == nil {
 					err = o.tree(fsys, "a", "a", "/zip")
 				}
 				return err
 			},
 			func() error {
-				fsys, _, err := readTar(bytes.NewReader(b), lim)
+				fsys, _, _, err := readTar(bytes.NewReader(b), lim)
 				if err == nil {
 					err = o.tree(fsys, "a", "a", "/tar")
 				}
 				return err
 			},
 			func() error {
-				_, _, err := readGzip(bytes.NewReader(b), lim)
+				how := compressedAs(b)
+				if how == nil || how.unpack == nil {
+					return nil
+				}
+				r, err := how.reader(bytes.NewReader(b))
+				if err == nil {
+					_, err = fill(r, lim.total)
+				}
 				return err
 			},
 		} {

@@ -83,8 +83,9 @@ const headBytes = counters.SniffBytes
 type candidate struct {
 	fsys              fs.FS
 	name, shown, real string
-	// given says that the user named this very file.
-	given bool
+	// given says that the user named this very file, streamed that it is none
+	// on disk.
+	given, streamed bool
 	// repeated says that a better source of the same dispatches lies beside it.
 	repeated bool
 
@@ -154,6 +155,15 @@ func (o *opener) recognise(c *candidate) (found trace.Part, known bool, err erro
 		return 0, false, c.fail(err, "")
 	}
 	defer func() { err = errors.Join(err, c.stop()) }()
+	if kindOf(c.head, "") == packed {
+		r, err := o.unpacked(c)
+		if err == nil {
+			err = o.replace(c, r)
+		}
+		if err != nil {
+			return 0, false, c.fail(err, "")
+		}
+	}
 	return o.recogniseStarted(c)
 }
 
@@ -218,6 +228,7 @@ var dispatchSuffixes = []string{
 // runPrefix returns a file's name without its suffix, and the place of that
 // among dispatchSuffixes.
 func runPrefix(name string) (prefix string, rank int) {
+	name = unpackedName(name)
 	for i, suffix := range dispatchSuffixes {
 		if prefix, ok := strings.CutSuffix(name, suffix); ok {
 			return prefix, i

@@ -1,7 +1,8 @@
 package ingest
 
 import (
-	"bytes"
+	"bufio"
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -33,7 +34,12 @@ type Options struct {
 	// Only leaves what is not in it closed: a caller that looks at counters
 	// need not wait for thread traces. 0 stands for everything.
 	Only trace.Part
+	// Stdin is what the path "-" stands for.
+	Stdin io.Reader
 }
+
+// Stdin is the path of standard input.
+const Stdin = "-"
 
 // PathError says which path cannot be read, why, and what to do.
 type PathError struct {
@@ -60,8 +66,9 @@ func (e *PathError) Unwrap() error { return e.Err }
 // Open reads what the paths name into one trace: dispatch directories of a
 // decoded thread trace, files inside one, databases, kernel traces, statistics,
 // counter tables, code objects and assembly listings, directory trees and
-// archives (.zip, .tar, .tar.gz) that hold any of them. What they are is told by
-// their content, once; a file that several paths name is read once. Errors are
+// archives (zip, tar) that hold any of them; files and tar archives may be
+// packed (gzip, zstd, xz, bzip2), and one may come through a pipe. What they are
+// is told by their content, once; a file that several paths name is read once. Errors are
 // *PathError, or that of the context; damage inside an input, and one of several
 // paths that cannot be read, is a note in the trace instead.
 //
@@ -78,15 +85,22 @@ func Open(ctx context.Context, paths []string, opts Options) (*trace.Trace, erro
 // is closed.
 func OpenArchive(ctx context.Context, name string, data []byte, opts Options) (*trace.Trace, error) {
 	o := newOpener(ctx, opts)
-	kind := kindOf(data[:min(len(data), sniffBytes)], name)
-	if kind == notArchive {
-		return nil, &PathError{Path: name, Problem: "not an archive"}
+	c := o.inMemory(name, &spool{mem: data, size: int64(len(data))})
+	if kindOf(data[:min(len(data), sniffBytes)], name) == notArchive {
+		return o.done(&PathError{Path: name, Problem: "not an archive"})
 	}
-	err := o.archive(name, name, bytes.NewReader(data), kind)
+	err := o.read(name, &c)
 	if err == nil {
 		err = o.counterRuns()
 	}
 	return o.done(err)
+}
+
+// inMemory is a candidate of what is not a file on disk.
+func (o *opener) inMemory(shown string, s *spool) candidate {
+	o.tr.OnClose(s.Close)
+	const name = "stream"
+	return candidate{fsys: &spooledFS{FS: noFiles{}, name: name, data: s}, name: name, shown: shown, real: shown + "|", given: true, streamed: true}
 }
 
 func newOpener(ctx context.Context, opts Options) *opener {
@@ -130,12 +144,15 @@ type opener struct {
 
 func (o *opener) all(paths []string) error {
 	for _, p := range paths {
+		o.tr.Given = append(o.tr.Given, filepath.ToSlash(p))
+		if streamed(p) {
+			continue
+		}
 		real, _, err := resolve(p)
 		if errors.Is(err, fs.ErrNotExist) {
 			return err
 		}
 		o.given = append(o.given, real)
-		o.tr.Given = append(o.tr.Given, filepath.ToSlash(p))
 	}
 	var failed []*PathError
 	for _, p := range paths {
@@ -176,8 +193,51 @@ func within(given, real string) bool {
 	return given != "" && ok && (rest == "" || os.IsPathSeparator(rest[0]) || strings.HasPrefix(rest, "!"+string(filepath.Separator)))
 }
 
+// streamed reports whether a path is standard input or a pipe.
+func streamed(p string) bool {
+	if p == Stdin {
+		return true
+	}
+	info, err := os.Stat(p)
+	return err == nil && info.Mode()&fs.ModeNamedPipe != 0
+}
+
+// stream reads standard input or a pipe to its end.
+func (o *opener) stream(p string) (c candidate, err error) {
+	r := o.opts.Stdin
+	if p != Stdin {
+		f, err := os.Open(p)
+		if err != nil {
+			return c, &PathError{Path: p, Problem: cause(err), Err: err}
+		}
+		defer func() { _ = f.Close() }() // it was read to its end
+		r = f
+	}
+	if r == nil {
+		return c, &PathError{Path: p, Problem: "there is no standard input"}
+	}
+	s, err := fill(&contextReader{o.ctx, r}, archiveLimits().total)
+	if err != nil {
+		return c, &PathError{Path: p, Problem: cause(err), Advice: "write it to a file and give that", Err: err}
+	}
+	if s.size == 0 {
+		return c, &PathError{Path: p, Problem: "nothing came through it", Advice: "see why the command before it wrote nothing"}
+	}
+	return o.inMemory(p, s), nil
+}
+
 // path reads one path.
 func (o *opener) path(p string) error {
+	if streamed(p) {
+		if !o.once(p) {
+			return nil
+		}
+		c, err := o.stream(p)
+		if err != nil {
+			return cmp.Or(o.ctx.Err(), err)
+		}
+		return o.read(p, &c)
+	}
 	real, info, err := resolve(p)
 	if err != nil {
 		return err
@@ -256,40 +316,83 @@ func isDispatch(real string) bool {
 	return filepath.Dir(real) != real && att.IsDispatchDir(dirFS(filepath.Dir(real)), filepath.Base(real))
 }
 
-// file reads a file that was named: an archive, a file of a known format, or
-// the dispatch directory that it is in.
-func (o *opener) file(p, real string) (err error) {
+// file reads a file that was named.
+func (o *opener) file(p, real string) error {
 	c := candidate{fsys: dirFS(filepath.Dir(real)), name: filepath.Base(real), shown: filepath.ToSlash(p), real: real, given: true}
+	return o.read(p, &c)
+}
+
+// read reads a file or stream that was named: an archive, a file of a known
+// format, or the dispatch directory that it is in.
+func (o *opener) read(p string, c *candidate) (err error) {
 	if err := c.start(); err != nil {
 		return &PathError{Path: p, Problem: cause(err), Err: err}
 	}
 	defer func() { err = errors.Join(err, c.stop()) }()
-	if kind := kindOf(c.head, real); kind != notArchive {
+	switch kindOf(c.head, c.real) {
+	case zipArchive:
+		return o.zip(p, c)
+	case tarArchive:
 		r, err := c.rest()
 		if err != nil {
 			return &PathError{Path: p, Problem: cause(err), Err: err}
 		}
-		return o.archive(p, real, r, kind)
+		return o.tar(p, c, r)
+	case packed:
+		if done, err := o.packed(p, c); done || err != nil {
+			return err
+		}
 	}
-	found, known, err := o.recogniseStarted(&c)
-	dir := filepath.Dir(real)
+	found, known, err := o.recogniseStarted(c)
+	dir := filepath.Dir(c.real)
 	switch {
 	case err != nil || found != 0:
 		return err
-	case !known && isDispatch(dir) && o.wants(trace.ThreadTraces):
+	case !known && !c.streamed && isDispatch(dir) && o.wants(trace.ThreadTraces):
 		return o.dispatch(dirFS(filepath.Dir(dir)), filepath.Base(dir), filepath.Dir(p), dir)
 	}
-	return o.unwanted(p, &c, known)
+	return o.unwanted(p, c, known)
 }
 
-// archive reads what is in an archive. r is the file.
-func (o *opener) archive(p, real string, r io.Reader, kind archiveKind) error {
-	if !o.once(real) {
+// unpackAdvice is what to do with an archive that cannot be read.
+const unpackAdvice = "unpack it and give the directory"
+
+// zip reads what is in a zip archive.
+func (o *opener) zip(p string, c *candidate) error {
+	if !o.once(c.real) {
 		return nil
 	}
-	fsys, notes, err := openArchive(r, kind)
+	f := c.take()
+	o.tr.OnClose(f.Close)
+	info, err := f.Stat()
+	at, ok := f.(io.ReaderAt)
+	if err == nil && !ok {
+		err = errors.New("an archive in an archive")
+	}
+	var fsys fs.FS
+	var notes []trace.Note
+	if err == nil {
+		fsys, notes, err = readZip(at, info.Size(), archiveLimits())
+	}
+	return o.members(p, c, fsys, notes, err)
+}
+
+// tar reads what is in a tar archive. r is the archive.
+func (o *opener) tar(p string, c *candidate, r io.Reader) error {
+	if !o.once(c.real) {
+		return nil
+	}
+	fsys, s, notes, err := readTar(&contextReader{o.ctx, r}, archiveLimits())
+	if s != nil {
+		o.tr.OnClose(s.Close)
+	}
+	return o.members(p, c, fsys, notes, err)
+}
+
+// members reads the files of an archive.
+func (o *opener) members(p string, c *candidate, fsys fs.FS, notes []trace.Note, err error) error {
 	if err != nil {
-		return &PathError{Path: p, Problem: cause(err), Advice: "unpack it and give the directory", Err: err}
+		return cmp.Or(o.ctx.Err(), error(&PathError{Path: p, Problem: cause(err), Advice: unpackAdvice, Err: err}))
 	}
 	for _, n := range notes {
 		n.File = p
@@ -297,7 +400,61 @@ func (o *opener) archive(p, real string, r io.Reader, kind archiveKind) error {
 	}
 	// The mark keeps a directory at the archive's root from being taken for
 	// the archive, which was seen.
-	return o.tree(fsys, p, filepath.Clean(p), real+"!")
+	return o.tree(fsys, p, filepath.Clean(p), c.real+"!")
+}
+
+// packed unpacks a file. done says that it was an archive, which was read.
+func (o *opener) packed(p string, c *candidate) (done bool, err error) {
+	fail := func(err error) error {
+		how := compressedAs(c.head)
+		return cmp.Or(o.ctx.Err(), error(&PathError{Path: p, Problem: cause(err), Advice: "unpack it (" + how.command + ") and give what is in it", Err: err}))
+	}
+	r, err := o.unpacked(c)
+	if err != nil {
+		return false, fail(err)
+	}
+	head, err := r.Peek(sniffBytes)
+	if err != nil && (len(head) == 0 || !errors.Is(err, io.EOF)) {
+		return false, fail(err)
+	}
+	switch kindOf(head, unpackedName(c.name)) {
+	case tarArchive:
+		return true, o.tar(p, c, r)
+	case zipArchive, packed:
+		return false, fail(errors.New("an archive in a packed file"))
+	}
+	if err := o.replace(c, r); err != nil {
+		return false, fail(err)
+	}
+	return false, nil
+}
+
+// unpacked gives what a packed file holds.
+func (o *opener) unpacked(c *candidate) (*bufio.Reader, error) {
+	how := compressedAs(c.head)
+	if how.unpack == nil {
+		return nil, errors.New("a file packed with " + how.name)
+	}
+	r, err := c.rest()
+	if err != nil {
+		return nil, err
+	}
+	return how.reader(&contextReader{o.ctx, r})
+}
+
+// replace puts what was unpacked in the place of a file.
+func (o *opener) replace(c *candidate, r io.Reader) error {
+	s, err := fill(r, archiveLimits().total)
+	if err != nil {
+		return err
+	}
+	o.tr.OnClose(s.Close)
+	if err := c.stop(); err != nil {
+		return err
+	}
+	c.name = unpackedName(c.name)
+	c.fsys = &spooledFS{FS: c.fsys, name: c.name, data: s}
+	return c.start()
 }
 
 // lack says what to give where there is nothing of what was asked for.
@@ -344,22 +501,6 @@ func (o *opener) unwanted(p string, c *candidate, known bool) error {
 
 func notKernelTrace(p, what string) error {
 	return &PathError{Path: p, Problem: what + ", not a kernel trace", Advice: "give the *_kernel_trace.csv of the same run"}
-}
-
-// openArchive gives the files of an archive.
-func openArchive(r io.Reader, kind archiveKind) (fs.FS, []trace.Note, error) {
-	lim := archiveLimits()
-	switch kind {
-	case zipArchive:
-		data, err := readMember(r, lim.file)
-		if err != nil {
-			return nil, nil, err
-		}
-		return readZip(data, lim)
-	case gzipArchive:
-		return readGzip(r, lim)
-	}
-	return readTar(r, lim)
 }
 
 // tree reads everything that is wanted of fsys. display and real are the user's
@@ -469,7 +610,7 @@ func (s *search) file(dir string, e fs.DirEntry) {
 	}
 	all := formats()
 	for i := range all {
-		if s.o.wants(all[i].holds) && all[i].named(e.Name()) {
+		if s.o.wants(all[i].holds) && all[i].named(unpackedName(e.Name())) {
 			s.files = append(s.files, path.Join(dir, e.Name()))
 			return
 		}

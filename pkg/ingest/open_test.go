@@ -171,9 +171,9 @@ func TestOpenErrors(t *testing.T) {
 		"empty":      "no dispatch directory (code.json) below ",
 		"text.txt":   "not recognised: give the ui_output_agent_*_dispatch_* directory",
 		"none":       "not recognised",
-		"bad.gz":     "unexpected EOF: unpack it and give the directory",
+		"bad.gz":     "unexpected EOF: unpack it (gunzip) and give what is in it",
 		"bad.zip":    "not a valid zip file: unpack it and give the directory",
-		"gz/text.gz": "not a tar archive",
+		"gz/text.gz": "not recognised",
 	} {
 		_, err := Open(context.Background(), []string{filepath.Join(root, name)}, Options{Only: trace.ThreadTraces})
 		var pe *PathError

@@ -40,12 +40,12 @@ func TestDatabases(t *testing.T) {
 	if err != nil || len(tr.Runs) != 4 || len(tr.CounterRuns) != 1 || len(tr.CounterRuns[0].Sources) != 1 {
 		t.Fatalf("%d runs, %d counter runs, %v", len(tr.Runs), len(tr.CounterRuns), err)
 	}
-	_, err = Query(t.Context(), fixtures+"/gemm.db", "SELECT nonsense", 0)
+	_, err = Query(t.Context(), nil, fixtures+"/gemm.db", "SELECT nonsense", 0)
 	if err == nil || !strings.Contains(err.Error(), "no such column: nonsense") {
 		t.Error(err)
 	}
 	var pe *PathError
-	if _, err := Query(t.Context(), "runs.go", "SELECT 1", 0); !errors.As(err, &pe) || !strings.Contains(pe.Problem, "not an SQLite database") {
+	if _, err := Query(t.Context(), nil, "runs.go", "SELECT 1", 0); !errors.As(err, &pe) || !strings.Contains(pe.Problem, "not an SQLite database") {
 		t.Error(err)
 	}
 }

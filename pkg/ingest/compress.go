@@ -1,0 +1,106 @@
+package ingest
+
+import (
+	"bufio"
+	"bytes"
+	"compress/bzip2"
+	"compress/gzip"
+	"fmt"
+	"io"
+	"strings"
+
+	"github.com/klauspost/compress/zstd"
+	"github.com/ulikunitz/xz"
+)
+
+// compression is a way in which one stream of bytes is packed.
+type compression struct {
+	// name is what people call it, magic how it begins, suffixes those of file
+	// names.
+	name, magic string
+	suffixes    []string
+	// unpack gives the stream; nil where this program cannot.
+	unpack func(r io.Reader) (io.Reader, error)
+	// command unpacks a file.
+	command string
+}
+
+// maxWindow bounds the memory of one zstd stream: what `zstd --ultra --long=27`
+// writes is read.
+const maxWindow = 1 << 27
+
+// compressions are those that are known, by the first bytes. Sources: RFC 1952
+// (gzip), RFC 8878 (zstd), the .xz file format 1.2, the bzip2 and LZ4 frame
+// formats.
+func compressions() []compression {
+	return []compression{
+		{"gzip", "\x1f\x8b", []string{".gz", ".tgz"}, func(r io.Reader) (io.Reader, error) { return gzip.NewReader(r) }, "gunzip"},
+		{"zstd", "\x28\xb5\x2f\xfd", []string{".zst", ".zstd", ".tzst"}, func(r io.Reader) (io.Reader, error) {
+			return zstd.NewReader(r, zstd.WithDecoderConcurrency(1), zstd.WithDecoderMaxWindow(maxWindow))
+		}, "unzstd"},
+		{"xz", "\xfd7zXZ\x00", []string{".xz", ".txz"}, func(r io.Reader) (io.Reader, error) { return xz.NewReader(r) }, "unxz"},
+		{"bzip2", "BZh", []string{".bz2", ".tbz", ".tbz2"}, func(r io.Reader) (io.Reader, error) { return bzip2.NewReader(r), nil }, "bunzip2"},
+		{"lz4", "\x04\x22\x4d\x18", []string{".lz4"}, nil, "unlz4"},
+	}
+}
+
+// compressedAs is how a file is packed, nil for one that is not.
+func compressedAs(head []byte) *compression {
+	all := compressions()
+	for i := range all {
+		if bytes.HasPrefix(head, []byte(all[i].magic)) {
+			return &all[i]
+		}
+	}
+	return nil
+}
+
+// unpackedName is the name of a packed file without what says so.
+func unpackedName(name string) string {
+	for _, c := range compressions() {
+		for _, s := range c.suffixes {
+			if bare, ok := strings.CutSuffix(name, s); ok && bare != "" {
+				return bare
+			}
+		}
+	}
+	return name
+}
+
+// unpacking reads a packed stream, and fails where little becomes too much.
+type unpacking struct {
+	out io.Reader
+	in  *countingReader
+	n   uint64
+}
+
+// Bounds of what little may become: captures of text pack 5 to 50 times.
+const (
+	ratioFrom = 256 << 20
+	maxRatio  = 250
+)
+
+// bombRatio reports whether so much of so little cannot be a capture.
+func bombRatio(unpacked, packed uint64) bool {
+	return unpacked > ratioFrom && unpacked/maxRatio > packed
+}
+
+// reader gives what a packed stream holds.
+func (c *compression) reader(r io.Reader) (*bufio.Reader, error) {
+	in := &countingReader{r: bufio.NewReaderSize(r, 1<<16)}
+	out, err := c.unpack(in)
+	if err != nil {
+		return nil, err
+	}
+	return bufio.NewReaderSize(&unpacking{out: out, in: in}, 1<<16), nil
+}
+
+// Read reads what was unpacked.
+func (u *unpacking) Read(p []byte) (int, error) {
+	n, err := u.out.Read(p)
+	u.n += uint64(n)
+	if bombRatio(u.n, uint64(u.in.n)) {
+		return 0, fmt.Errorf("%w: %d KiB become more than %d MiB", errBomb, u.in.n>>10, u.n>>20)
+	}
+	return n, err
+}

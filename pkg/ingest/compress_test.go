@@ -1,0 +1,226 @@
+package ingest
+
+import (
+	"bytes"
+	"encoding/base64"
+	"errors"
+	"io"
+	"os"
+	"path/filepath"
+	"runtime"
+	"strings"
+	"testing"
+
+	"github.com/klauspost/compress/zstd"
+	"github.com/ulikunitz/xz"
+
+	"github.com/rocanalyze/rocanalyze/pkg/trace"
+)
+
+const packedTrace = `"Kind","Agent_Id","Queue_Id","Stream_Id","Thread_Id","Dispatch_Id","Kernel_Id","Kernel_Name","Correlation_Id","Start_Timestamp","End_Timestamp","LDS_Block_Size","Scratch_Size","VGPR_Count","Accum_VGPR_Count","SGPR_Count","Workgroup_Size_X","Workgroup_Size_Y","Workgroup_Size_Z","Grid_Size_X","Grid_Size_Y","Grid_Size_Z"
+"KERNEL_DISPATCH","Agent 4",1,1,7,1,5,"scale",1,1000000,1052000,0,0,32,0,32,256,1,1,28160,1,1
+`
+
+// bzipped is packedTrace as bzip2 packs it, for which there is no writer here.
+const bzipped = "QlpoOTFBWSZTWQupOoQAABTfgBAQUAR/wD7tffCu794QMAD4oKyg0TAJgAABMTNGgYaGmgBoADQAAyGgSRTCU08KejRAyNlM0gAaepGEufk2zl5t+R45QINOTpnjG6FqCxhmBVCRpsLrX1RKL2NMnkMMUzYdQgUCNes0UBrac4ThRvqXLi7hg+OL5GTrfhSlQjHKiXBRjWn40vMBjgzjMyEgK/Aas13uNYZIxVMhERVQKoAbjGmBelj/UyHdWbgAOTqi3MqzcVhEbM3kyVpsVZhSmJ3bbgJSWxXc2qbSMXv4zJyTXxzWISWomuyvbdLFWKs60/VhbE7UU1F800c7NAugD/F3JFOFCQC6k6hA"
+
+// pack packs a text in each way that can be read.
+func pack(t testing.TB, text string) map[string]string {
+	t.Helper()
+	out := map[string]string{"gz": gzipped(t, text)}
+	var z, x bytes.Buffer
+	zw, err := zstd.NewWriter(&z)
+	if err != nil {
+		t.Fatal(err)
+	}
+	xw, err := xz.NewWriter(&x)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, w := range []io.WriteCloser{zw, xw} {
+		if _, err := io.WriteString(w, text); err != nil {
+			t.Fatal(err)
+		}
+		if err := w.Close(); err != nil {
+			t.Fatal(err)
+		}
+	}
+	out["zst"], out["xz"] = z.String(), x.String()
+	if text == packedTrace {
+		b, err := base64.StdEncoding.DecodeString(bzipped)
+		if err != nil {
+			t.Fatal(err)
+		}
+		out["bz2"] = string(b)
+	}
+	return out
+}
+
+func fixture(t testing.TB, name string) string {
+	t.Helper()
+	b, err := os.ReadFile(filepath.Join("../../fixtures", name))
+	if err != nil {
+		t.Fatal(err)
+	}
+	return string(b)
+}
+
+// dispatchesOf counts the dispatches of a trace.
+func dispatchesOf(t testing.TB, tr *trace.Trace) (n int) {
+	t.Helper()
+	for _, r := range tr.Runs {
+		rep, err := r.Dispatches.Fold(t.Context(), 1, func() trace.DispatchFolder { return ignore{} })
+		if err != nil {
+			t.Fatal(err)
+		}
+		n += int(rep.Rows)
+	}
+	return n
+}
+
+// A packed file is read as what it holds, by name, in a tree, through a pipe
+// and in an archive; databases too, which are read at any offset.
+func TestPackedFiles(t *testing.T) {
+	db := fixture(t, "rocpd/gemm.db")
+	for _, c := range []struct {
+		name, text string
+		want       int
+	}{{"7_kernel_trace.csv", packedTrace, 1}, {"7_results.db", db, 7}} {
+		for ext, text := range pack(t, c.text) {
+			root := write(t, map[string]string{
+				"one/" + c.name + "." + ext: text,
+				"all.tar":                   tarOf(t, map[string]string{"run/" + c.name + "." + ext: text}),
+				"all.zip":                   zipOf(t, map[string]string{"run/" + c.name: c.text}),
+			})
+			for _, path := range []string{"one/" + c.name + "." + ext, "one", "all.tar", "all.zip", Stdin} {
+				opts := Options{Stdin: strings.NewReader(text)}
+				if path != Stdin {
+					path = filepath.Join(root, path)
+				}
+				tr, err := Open(t.Context(), []string{path}, opts)
+				if err != nil {
+					t.Errorf("%s.%s: %s: %v", c.name, ext, path, err)
+					continue
+				}
+				if got := dispatchesOf(t, tr); got != c.want || len(tr.Notes) > 0 && tr.Damaged() {
+					t.Errorf("%s.%s: %s: %d dispatches, want %d; %v", c.name, ext, path, got, c.want, tr.Notes)
+				}
+				if err := tr.Close(); err != nil {
+					t.Error(err)
+				}
+			}
+		}
+	}
+}
+
+// A packed copy beside the file itself is the same run.
+func TestPackedBesideItself(t *testing.T) {
+	root := write(t, map[string]string{"7_kernel_trace.csv": packedTrace, "7_kernel_trace.csv.gz": gzipped(t, packedTrace), "7_results.db.gz": gzipped(t, fixture(t, "rocpd/gemm.db"))})
+	tr, err := Open(t.Context(), []string{root}, Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer func() { _ = tr.Close() }()
+	if got := dispatchesOf(t, tr); got != 7 {
+		t.Errorf("%d dispatches, want the 7 of the database", got)
+	}
+}
+
+func TestPackedArchives(t *testing.T) {
+	files := captureFiles("run/" + dispatch)
+	for ext, text := range pack(t, tarOf(t, files)) {
+		tr, err := Open(t.Context(), []string{Stdin}, Options{Stdin: strings.NewReader(text)})
+		if err != nil || len(tr.ThreadTraces) != 1 {
+			t.Errorf("%s: %v", ext, err)
+			continue
+		}
+		checkCapture(t, tr.ThreadTraces[0])
+	}
+}
+
+// The checksum behind a packed archive counts, and so does its end.
+func TestDamagedPackedArchives(t *testing.T) {
+	whole := gzipped(t, tarOf(t, captureFiles(dispatch)))
+	flipped := []byte(whole)
+	flipped[len(flipped)-7] ^= 1 // in the checksum
+	for name, text := range map[string]string{"checksum": string(flipped), "end": whole[:len(whole)-4]} {
+		tr, err := Open(t.Context(), []string{Stdin}, Options{Stdin: strings.NewReader(text)})
+		if err != nil {
+			t.Errorf("%s: %v", name, err)
+			continue
+		}
+		if !tr.Damaged() {
+			t.Errorf("%s: no damage is noted", name)
+		}
+	}
+}
+
+func TestPackedErrors(t *testing.T) {
+	for name, c := range map[string]struct{ text, want string }{
+		"lz4":     {"\x04\x22\x4d\x18 and more", "packed with lz4: unpack it (unlz4)"},
+		"cut":     {gzipped(t, packedTrace)[:40], "unexpected EOF: unpack it (gunzip)"},
+		"twice":   {gzipped(t, gzipped(t, packedTrace)), "an archive in a packed file"},
+		"nothing": {"", "nothing came through it"},
+	} {
+		_, err := Open(t.Context(), []string{Stdin}, Options{Stdin: strings.NewReader(c.text)})
+		var pe *PathError
+		if !errors.As(err, &pe) || !strings.Contains(err.Error(), c.want) {
+			t.Errorf("%s: %v, want %q", name, err, c.want)
+		}
+	}
+	if _, err := Open(t.Context(), []string{Stdin}, Options{}); err == nil || !strings.Contains(err.Error(), "no standard input") {
+		t.Errorf("without a standard input: %v", err)
+	}
+}
+
+// Little that becomes too much is no capture; much that becomes more may be.
+func TestBombs(t *testing.T) {
+	for name, c := range map[string]struct {
+		packed int64
+		ok     bool
+	}{"little": {1 << 10, false}, "a capture": {ratioFrom / 40, true}} {
+		u := &unpacking{out: io.LimitReader(zeros{}, ratioFrom+1), in: &countingReader{n: c.packed}}
+		if _, err := io.Copy(io.Discard, u); (err == nil) != c.ok || err != nil && !errors.Is(err, errBomb) {
+			t.Errorf("%s: %v", name, err)
+		}
+	}
+	if !bombRatio(ratioFrom+1, ratioFrom/(maxRatio+1)) || bombRatio(ratioFrom, 1) || bombRatio(ratioFrom+1, ratioFrom/maxRatio+1) {
+		t.Error("the bounds are not as they are documented")
+	}
+}
+
+type zeros struct{}
+
+func (zeros) Read(p []byte) (int, error) { clear(p); return len(p), nil }
+
+// What does not fit the memory lies in a file that nobody sees, and is the same.
+func TestSpoolSpills(t *testing.T) {
+	if runtime.GOOS == "windows" {
+		t.Skip("open files keep their names here")
+	}
+	dir := t.TempDir()
+	t.Setenv("TMPDIR", dir)
+	s := &spool{}
+	block := bytes.Repeat([]byte("0123456789abcdef"), 1<<16)
+	for range spoolMemory/len(block) + 2 {
+		if _, err := s.Write(block); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if s.file == nil || s.size != spoolMemory+2*int64(len(block)) {
+		t.Fatalf("%d bytes, file %v", s.size, s.file)
+	}
+	got := make([]byte, 32)
+	for _, at := range []int64{0, spoolMemory - 16, s.size - 32} {
+		if _, err := s.ReadAt(got, at); err != nil || string(got) != strings.Repeat("0123456789abcdef", 2) {
+			t.Errorf("at %d: %q, %v", at, got, err)
+		}
+	}
+	left, err := os.ReadDir(dir)
+	if err != nil || len(left) > 0 {
+		t.Errorf("left in the temporary directory: %v, %v", left, err)
+	}
+	if err := s.Close(); err != nil {
+		t.Error(err)
+	}
+}
