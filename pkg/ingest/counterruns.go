@@ -98,6 +98,7 @@ func withoutParts(files []counterFile) []counterFile {
 
 // counterRuns makes the runs of all counter files.
 func (o *opener) counterRuns() error {
+	o.addPassTimes()
 	index := map[string]*trace.CounterRun{}
 	beside := map[string]bool{}
 	for i := range o.counters {
@@ -132,6 +133,9 @@ func (o *opener) counterRuns() error {
 			beside[dir] = true
 			o.besideCounters(run, f)
 		}
+	}
+	for key, run := range index {
+		o.lendTimes(key, run)
 	}
 	return nil
 }
@@ -227,7 +231,7 @@ func (o *opener) besideCounters(run *trace.CounterRun, f *counterFile) {
 		case name == "roofline.csv":
 			err = readSmall(&c, func(r io.Reader) error { return readRoofline(run, r, c.shown) })
 		case mine("kernel_trace.csv"), name == "timestamps.csv":
-			err = o.times(run, &c, name == "timestamps.csv" || name == own+"kernel_trace.csv")
+			err = o.timesBeside(run, &c, name == "timestamps.csv" || name == own+"kernel_trace.csv")
 		}
 		if err != nil {
 			o.note(trace.Info, c.shown, cause(err)+": left out")
@@ -274,10 +278,10 @@ func readRoofline(run *trace.CounterRun, r io.Reader, shown string) error {
 	return err
 }
 
-// times adds a kernel trace, which has the times that old releases leave out of
+// timesBeside adds a kernel trace, which has the times that old releases leave out of
 // counter tables. One of another output prefix may be of another run: it is
 // worth no warning.
-func (o *opener) times(run *trace.CounterRun, c *candidate, own bool) error {
+func (o *opener) timesBeside(run *trace.CounterRun, c *candidate, own bool) error {
 	t, err := o.table(c, nil)
 	if err == nil {
 		notes := t.Notes

@@ -38,8 +38,8 @@ func formats() []format {
 		{"rocpd", trace.Dispatches | trace.Counters, databaseSuffixes, isDatabase, (*opener).database},
 		{"counter_table", trace.Counters, []string{".csv"}, isCounterTable, (*opener).counterTable},
 		{"results_json", trace.Dispatches | trace.Counters, []string{"results.json"}, isResults, (*opener).results},
-		{"kernel_trace", trace.Dispatches, []string{"kernel_trace.csv"}, isKernelTrace, (*opener).kernelTrace},
-		{"kernel_stats", trace.Dispatches, []string{"kernel_stats.csv"}, isKernelStats, (*opener).kernelStats},
+		{"kernel_trace", trace.Dispatches, []string{".csv"}, isKernelTrace, (*opener).kernelTrace},
+		{"kernel_stats", trace.Dispatches, []string{".csv"}, isKernelStats, (*opener).kernelStats},
 		{"code_object", trace.Code, []string{".hsaco", ".co", ".out", ".o"}, isCodeObject, (*opener).codeObject},
 		{"assembly", trace.Code, []string{".s", ".out", ".o"}, isAssembly, (*opener).assembly},
 	}
@@ -67,7 +67,9 @@ func isResults(c *candidate) bool {
 
 func isKernelTrace(c *candidate) bool { return kerneltrace.Sniff(c.head) == kerneltrace.KernelTrace }
 
-func isKernelStats(c *candidate) bool { return kerneltrace.SniffStats(c.head) }
+func isKernelStats(c *candidate) bool {
+	return kerneltrace.SniffStats(c.head) && kerneltrace.StatsOf(c.head, c.name) == ""
+}
 
 func isCodeObject(c *candidate) bool {
 	return codeobj.Sniff(c.head) || c.given && codeobj.SniffHost(c.head)
@@ -182,7 +184,7 @@ func (o *opener) recogniseStarted(c *candidate) (found trace.Part, known bool, e
 		if !o.once(c.real + "\x00" + f.name) {
 			continue
 		}
-		o.tr.Sources = append(o.tr.Sources, trace.Source{Path: c.shown, Format: f.name, By: "content"})
+		o.tr.Sources = append(o.tr.Sources, trace.Source{Path: c.shown, Format: f.name, By: recognisedBy(f.name, c)})
 		if err := f.open(o, c); err != nil {
 			return found, known, err
 		}

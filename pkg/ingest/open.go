@@ -137,6 +137,8 @@ type opener struct {
 	counters  []counterFile
 	runs      map[string]*trace.Run
 	databases int
+	// times are the tables of dispatches and of their sums.
+	times times
 	// tables and agentTables were read, by their real paths.
 	tables      map[string]*kerneltrace.Table
 	agentTables map[string]agentTable
@@ -494,6 +496,9 @@ func (o *opener) unwanted(p string, c *candidate, known bool) error {
 		return notKernelTrace(p, "an agent table")
 	case known && o.only != trace.Dispatches:
 		return nil
+	}
+	if what, help := tableKind(c); what != "" {
+		return &PathError{Path: p, Problem: what, Advice: help}
 	}
 	l := o.lack()
 	return &PathError{Path: p, Problem: "not recognised", Advice: l.fileAdvice}

@@ -104,7 +104,7 @@ func (o *opener) kernelTrace(c *candidate) error {
 	if err != nil {
 		return c.fail(err, "")
 	}
-	o.tr.Runs = append(o.tr.Runs, t.Run())
+	o.addTimes(c, t)
 	o.tr.AddNotes(t.Notes...)
 	return nil
 }
@@ -210,18 +210,9 @@ func (b companions) Agents(fsys fs.FS, name, shown string) ([]trace.Agent, []tra
 
 func realBeside(real, name string) string { return filepath.Join(filepath.Dir(real), name) }
 
-// otherStats are parts of the names of statistics tables that are not of
-// kernels.
-var otherStats = []string{"api_stats", "domain_stats", "memory_copy_stats", "marker", "scratch_memory_stats", "memory_allocation_stats"}
-
 func (o *opener) kernelStats(c *candidate) error {
 	if c.repeated {
 		return nil
-	}
-	for _, part := range otherStats {
-		if strings.Contains(path.Base(c.name), part) {
-			return &PathError{Path: c.shown, Problem: "statistics, but not of kernels", Advice: "give the *_kernel_stats.csv, or better the *_kernel_trace.csv or the database"}
-		}
 	}
 	r, err := c.rest()
 	if err != nil {
@@ -232,6 +223,7 @@ func (o *opener) kernelStats(c *candidate) error {
 		return c.fail(err, "")
 	}
 	o.tr.KernelStats = append(o.tr.KernelStats, t)
+	o.times.stats = append(o.times.stats, besideTimes{c.timesOf(), launchesOf(t)})
 	o.tr.AddNotes(notes...)
 	return nil
 }

@@ -1,6 +1,7 @@
 package counters
 
 import (
+	"slices"
 	"strings"
 
 	"github.com/rocanalyze/rocanalyze/pkg/ingest/csvtable"
@@ -56,11 +57,14 @@ var described = strings.Fields(`
 	vgprcount accumvgprcount sgprcount archvgpr archvgprcount accumvgpr sgpr vgpr wavesize sig obj
 	dispatchns completens durationns duration
 	gridsizex gridsizey gridsizez workgroupsizex workgroupsizey workgroupsizez
+	fbar gwsize objhandle
 	graphid graphexecid graphnodeid hostname host rank nid context operation unnamed kernelnameshort`)
 
 // readHeader finds the columns of a table; ok is false when it is no counter
-// table. A table with a kernel and no counter at all is one only if it has
-// nothing else either (an empty workload).
+// table: where the header is not that of a profiler, with the dispatch and its
+// shape, only columns with the names of counters are some. A table with a
+// kernel and no counter at all is one only if it has nothing else either (an
+// empty workload).
 func readHeader(names []string) (c columns, ok bool) {
 	c = columns{width: len(names)}
 	at := map[string]int{}
@@ -86,6 +90,9 @@ func readHeader(names []string) (c columns, ok bool) {
 		return c, c.value >= 0
 	}
 	c.wide = wideColumns(names)
+	if c.dispatch < 0 || c.grid < 0 || c.workgroup < 0 {
+		c.wide = slices.DeleteFunc(c.wide, func(w wideColumn) bool { return !knownCounter(w.counter) })
+	}
 	empty := len(names) == 2 && c.dispatch >= 0
 	return c, len(c.wide) > 0 || empty
 }

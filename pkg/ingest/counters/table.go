@@ -52,15 +52,37 @@ func Sniff(head []byte) Kind {
 	if resultsjson.Sniff(head) {
 		return Results
 	}
-	line, _, _ := csvtable.NewRows(bytes.NewReader(head)).Next()
+	rows := csvtable.NewRows(bytes.NewReader(head))
+	line, _, _ := rows.Next()
 	c, ok := readHeader(headerNames(line))
 	switch {
 	case !ok:
 		return NotCounters
 	case c.counter >= 0:
 		return LongTable
+	case len(c.wide) == 0:
+		// The header of an empty workload has no counters: with rows it is
+		// another table.
+		if row, _, _ := rows.Next(); len(row) > 0 {
+			return NotCounters
+		}
 	}
 	return WideTable
+}
+
+// Columns are the counter columns of a wide table that begins so, none for
+// anything else.
+func Columns(head []byte) []string {
+	line, _, _ := csvtable.NewRows(bytes.NewReader(head)).Next()
+	c, ok := readHeader(headerNames(line))
+	if !ok {
+		return nil
+	}
+	var out []string
+	for _, w := range c.wide {
+		out = append(out, fmt.Sprintf("%s[%d]", w.counter, w.instance))
+	}
+	return out
 }
 
 // headerNames copies the names of a header.
@@ -134,14 +156,17 @@ func (t *Table) Fold(ctx context.Context, workers int, newFolder func() trace.Co
 func (t *Table) report(parsers []*parser) trace.CounterReport {
 	r := trace.CounterReport{File: t.Shown}
 	first := bad{at: math.MaxInt64}
+	skipped := trace.Others{}
 	for _, p := range parsers {
 		r.Rows += p.rows
 		r.Bad += p.bad
+		skipped.Join(p.skipped)
 		if p.bad > 0 && p.firstBad.at < first.at {
 			first = p.firstBad
 		}
 	}
 	r.Empty = r.Rows == 0 && r.Bad == 0
+	r.Notes = skipped.Notes(t.Shown)
 	if r.Bad > 0 {
 		r.Notes = append(r.Notes, trace.Note{
 			Level: trace.Damage, File: t.Shown, Place: fmt.Sprintf("byte %d", first.at),
@@ -183,6 +208,10 @@ type parser struct {
 	last    [len(meanings)][]byte // the cells that d was made of
 	strings map[string]string
 	kernels map[string]string
+	// others are the names among kernels that are none, with what they are;
+	// skipped counts their rows.
+	others  map[string]string
+	skipped trace.Others
 	kept    int // bytes of all names
 	d       trace.CounterDispatch
 	pending bool
@@ -196,6 +225,7 @@ type parser struct {
 func newParser(pass string, cols columns, folder trace.CounterFolder) *parser {
 	return &parser{
 		cols: cols, folder: folder, strings: map[string]string{}, kernels: map[string]string{},
+		others: map[string]string{}, skipped: trace.Others{},
 		d: trace.CounterDispatch{Pass: pass}, firstBad: bad{at: math.MaxInt64},
 	}
 }
@@ -215,6 +245,10 @@ func (p *parser) row(row []byte, at int64) {
 		p.reject(at, "a quote is out of place")
 		return
 	}
+	rejoined := false
+	if len(p.cells) > p.cols.width {
+		p.cells, rejoined = csvtable.Rejoin(row, p.cells, p.cols.width, p.cols.kernel)
+	}
 	if len(p.cells) != p.cols.width {
 		p.reject(at, fmt.Sprintf("%d cells under %d names", len(p.cells), p.cols.width))
 		return
@@ -229,7 +263,9 @@ func (p *parser) row(row []byte, at int64) {
 			return
 		}
 	}
-	p.remember(row)
+	if p.before, p.behind = nil, nil; !rejoined {
+		p.remember(row)
+	}
 	if !p.add(p.cells[p.cols.counter], p.cells[p.cols.value]) {
 		p.reject(at, fmt.Sprintf("counter %q has the value %q", clip(p.cells[p.cols.counter]), clip(p.cells[p.cols.value])))
 	}
@@ -330,6 +366,10 @@ func (p *parser) begin(at int64) (ok bool) {
 		p.reject(at, "no kernel name, or too many of them")
 		return false
 	}
+	if what := p.others[kernel]; what != "" {
+		p.skipped.Add(what, 1, 0)
+		return false
+	}
 	for _, c := range [...]int{p.cols.grid, p.cols.workgroup, p.cols.lds, p.cols.start, p.cols.end} {
 		if cell := p.cell(c); !csvtable.Number(cell) {
 			p.reject(at, fmt.Sprintf("%q is no number", clip(cell)))
@@ -411,6 +451,9 @@ func (p *parser) kernel() string {
 	}
 	s := trace.BareName(strings.ToValidUTF8(string(cell), "\uFFFD"))
 	p.kernels[string(cell)] = s
+	if what, ok := trace.NotKernel(s); ok {
+		p.others[s] = what
+	}
 	return s
 }
 

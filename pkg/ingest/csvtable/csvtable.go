@@ -22,6 +22,7 @@ type Table struct {
 	rows  *Rows
 	cols  map[string]int
 	width int
+	name  int // the column of names that may hold commas without quotes, -1 for none
 	row   [][]byte
 	n     int  // rows so far, bad ones included
 	wrong bool // a number of the current row is none
@@ -32,7 +33,7 @@ type Table struct {
 
 // Open reads the header; an empty file has no columns.
 func Open(r io.Reader) (*Table, error) {
-	t := &Table{rows: NewRows(r), cols: map[string]int{}}
+	t := &Table{rows: NewRows(r), cols: map[string]int{}, name: -1}
 	header, _, err := t.rows.Next()
 	if errors.Is(err, io.EOF) {
 		return t, nil
@@ -74,12 +75,26 @@ func (t *Table) Next() bool {
 		t.n++
 		t.wrong = false
 		cells, ok := Split(row, t.row)
+		if ok && len(cells) > t.width {
+			cells, _ = Rejoin(row, cells, t.width, t.name)
+		}
 		if t.row = cells; ok && len(cells) == t.width {
 			return true
 		}
 		t.Reject()
 	}
 }
+
+// Named says which column holds names that may have commas although nothing
+// quotes them; see Rejoin.
+func (t *Table) Named(column string) {
+	if i, ok := t.cols[column]; ok {
+		t.name = i
+	}
+}
+
+// Bad is the number of rows that were left out so far.
+func (t *Table) Bad() int { return t.bad }
 
 // Row is the number of the current row, from 1; bad rows count.
 func (t *Table) Row() int { return t.n }
@@ -133,6 +148,20 @@ func (t *Table) Int(name string) *int64 {
 	v, present := t.ID(name)
 	t.wrong = t.wrong || v == nil && present && !Number(t.row[t.cols[name]])
 	return v
+}
+
+// Nearest returns the whole number that is nearest to a cell's: averages over
+// passes have fractions.
+func (t *Table) Nearest(name string) *int64 {
+	v, present := t.ID(name)
+	if v != nil || !present {
+		return v
+	}
+	if f := t.Float(name); f != nil && *f >= 0 && *f < 1<<62 {
+		n := int64(math.Round(*f))
+		return &n
+	}
+	return nil
 }
 
 // ID returns a whole number that names something: some writers have words

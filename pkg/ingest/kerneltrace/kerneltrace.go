@@ -64,11 +64,17 @@ func Sniff(head []byte) Kind {
 		return AgentTable
 	case has["countername"]:
 		return CounterTable
-	case has["kernelname"] && hasAny("gridsizex", "gridsize", "grd"):
+	case has["kernelname"] && hasAny("gridsizex", "gridsize", "grd") && (has["agentid"] || has["gpuid"] || has["dispatchid"] || hasAny(startNames...) && hasAny(endNames...)):
 		return KernelTrace
 	}
 	return NotTable
 }
+
+// startNames and endNames are the columns of a dispatch's times.
+var (
+	startNames = []string{"starttimestamp", "startns", "beginns"}
+	endNames   = []string{"endtimestamp", "endns"}
+)
 
 // Table is a kernel trace in memory.
 type Table struct {
@@ -102,6 +108,7 @@ type reader struct {
 	// columns by meaning
 	kernel, agent, queue, stream, start, end, duration, lds, scratch, vgpr, accum, sgpr string
 	skipped                                                                             int
+	others                                                                              trace.Others
 }
 
 // key tells launches apart.
@@ -121,7 +128,7 @@ func Read(r io.Reader, file string) (*Table, error) {
 	for rd.t.Next() {
 		rd.row()
 	}
-	rd.out.Notes = rd.t.Notes(file)
+	rd.out.Notes = append(rd.t.Notes(file), rd.others.Notes(file)...)
 	if rd.skipped > 0 {
 		rd.out.Notes = append(rd.out.Notes, trace.Note{
 			Level: trace.Damage, File: file,
@@ -140,10 +147,10 @@ func newReader(r io.Reader, file string) (*reader, error) {
 	}
 	rd := &reader{
 		t: t, file: file, out: &Table{LaunchTable: trace.LaunchTable{Path: file, Kind: "kernel_trace"}},
-		index: map[key]int{}, names: map[string]string{},
+		index: map[key]int{}, names: map[string]string{}, others: trace.Others{},
 		kernel: t.Column("kernelname"), agent: t.Column("agentid", "gpuid"),
 		queue: t.Column("queueid"), stream: t.Column("streamid"),
-		start: t.Column("starttimestamp", "startns", "beginns"), end: t.Column("endtimestamp", "endns"),
+		start: t.Column(startNames...), end: t.Column(endNames...),
 		duration: t.Column("durationns", "duration"),
 		lds:      t.Column("groupsegmentsize", "ldsblocksize", "lds"),
 		scratch:  t.Column("scratchsize", "privatesegmentsize", "scr"),
@@ -157,6 +164,7 @@ func newReader(r io.Reader, file string) (*reader, error) {
 	case rd.kernel == "" || t.Column("gridsizex", "gridsize", "grd") == "":
 		return nil, errors.New("not a kernel trace: its header has no Kernel_Name and Grid_Size")
 	}
+	t.Named(rd.kernel)
 	// Group_Segment_Size is what the dispatch packet asks for (rocprofiler-sdk
 	// dispatch_info.group_segment_size); rocprof's lds likewise.
 	rd.out.LDSDispatched = rd.lds == "groupsegmentsize" || rd.lds == "lds"
@@ -168,6 +176,11 @@ func (rd *reader) row() {
 	l, duration := rd.launch(), rd.t.Int(rd.duration)
 	if l.Kernel == "" || l.Grid == nil || l.Workgroup == nil || rd.t.Wrong() {
 		rd.t.Reject()
+		return
+	}
+	if what, ok := trace.NotKernel(l.Kernel); ok {
+		ns, _ := l.DurationNs()
+		rd.others.Add(what, 1, ns)
 		return
 	}
 	k := key{kernel: l.Kernel, agent: l.AgentID, workgroup: *l.Workgroup, grid: *l.Grid}
@@ -204,7 +217,7 @@ func (rd *reader) launch() trace.Launch {
 	return trace.Launch{
 		Origin: trace.Origin{File: rd.file, Row: t.Row()}, DispatchID: id,
 		AgentID: t.Cell(rd.agent), Kernel: trace.BareName(t.Cell(rd.kernel)),
-		StartNs: t.Int(rd.start), EndNs: t.Int(rd.end),
+		StartNs: t.Nearest(rd.start), EndNs: t.Nearest(rd.end),
 		LDSBytes: t.Int(rd.lds), ScratchBytes: t.Int(rd.scratch),
 		VGPRs: t.Int(rd.vgpr), AccumVGPRs: t.Int(rd.accum), SGPRs: t.Int(rd.sgpr),
 		Workgroup: t.Extents("workgroupsize", "wgr"), Grid: t.Extents("gridsize", "grd"),

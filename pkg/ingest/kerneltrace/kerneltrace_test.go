@@ -162,6 +162,8 @@ func TestSniff(t *testing.T) {
 		{`"Name","Calls","TotalDurationNs"`, NotTable},
 		{`{"code": [["Kernel_Name", "Grid_Size"]]}`, NotTable},
 		{"\x7fELF\x02\x01", NotTable},
+		{"Kernel_Name,Grid_Size,Block_Size,ms\n", NotTable},
+		{`"ID","Process ID","Kernel Name","Context","Stream","Block Size","Grid Size","Device"`, NotTable},
 		{"", NotTable},
 	} {
 		if got := Sniff([]byte(c.in)); got != c.want {
