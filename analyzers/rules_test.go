@@ -286,6 +286,7 @@ func cases() map[string]pair {
 
 		// Counters.
 		"bank_conflicts": {fires: counts([]string{"SQ_LDS_BANK_CONFLICT=1900", "GRBM_GUI_ACTIVE=1000"}), not: counts([]string{"SQ_LDS_BANK_CONFLICT=1890", "GRBM_GUI_ACTIVE=1000"}), device: "MI300X"},
+		"unaligned_lds":  {fires: counts([]string{"SQ_LDS_UNALIGNED_STALL=1900", "GRBM_GUI_ACTIVE=1000"}), not: counts([]string{"SQ_LDS_UNALIGNED_STALL=1890", "GRBM_GUI_ACTIVE=1000"}), device: "MI300X"},
 		"uncoalesced":    {fires: counts([]string{"TA_TOTAL_WAVEFRONTS_sum=24", "TCP_TOTAL_ACCESSES_sum=1600"}), not: counts([]string{"TA_TOTAL_WAVEFRONTS_sum=25", "TCP_TOTAL_ACCESSES_sum=1600"}), device: "MI300X"},
 		// 30,000 x 128 + 12,000 x 64 bytes in 1000 ns are 87 % of 5324.8 GB/s.
 		"l2_at_the_roof":       {fires: counts(traffic(30000, 12000, 10, 990)), not: counts(traffic(27000, 12000, 10, 990)), device: "MI300X"},

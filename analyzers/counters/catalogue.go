@@ -30,6 +30,13 @@ type Metric struct {
 	Max float64 `json:"max,omitempty"`
 	// Over says what is usually wrong when the value is above Max or below 0.
 	Over string `json:"over_means,omitempty"`
+	// Cap is a formula above which the value cannot be, whatever the counters
+	// say: what the instructions of the dispatch can have moved. OverCap says what
+	// is in a value above it; such a value is a range up to the cap, or, where
+	// Nominal is set (requests that are counted as whole lines), has a note.
+	Cap     string `json:"cap_formula,omitempty"`
+	OverCap string `json:"over_cap_means,omitempty"`
+	Nominal bool   `json:"nominal,omitempty"`
 	// Peak is the ceiling to compare with: "memory", "l2", "lds" or "".
 	Peak string `json:"peak_name,omitempty"`
 	// Doc says what the figure tells, and its traps.
@@ -43,6 +50,9 @@ type Metric struct {
 type Formula struct {
 	// Archs are the architectures; empty is all.
 	Archs []string `json:"archs,omitempty"`
+	// Formats are those of the inputs that it holds for, as in CounterRun.Format:
+	// profilers differ in what they call by one name. Empty is all.
+	Formats []string `json:"formats,omitempty"`
 	// Expr is what is computed. Where it is empty, Low and High are, and the
 	// value is somewhere between.
 	Expr string `json:"formula,omitempty"`
@@ -159,7 +169,7 @@ func l2Metrics() []Metric {
 			Formulas: []Formula{
 				{Archs: gfx9(), Expr: "100 * TCC_HIT / (TCC_HIT + TCC_MISS)", Source: srcCompute},
 				{Archs: rdna(), Expr: "100 * GL2C_HIT / (GL2C_HIT + GL2C_MISS)", Source: srcSDK},
-				{Expr: "L2CacheHit", Source: srcSDK, Note: "the profiler's own L2CacheHit, a mean over the dispatches"},
+				own("L2CacheHit"),
 			},
 		},
 		{ID: "l2_hits", Group: GroupL2, Title: "L2 hits", Unit: "requests", Denominator: "per dispatch", Formulas: []Formula{
@@ -172,6 +182,10 @@ func l2Metrics() []Metric {
 			{Archs: gfx9(), Expr: "TCC_REQ", Source: srcSDK}, {Archs: rdna(), Expr: "GL2C_REQ", Source: srcSDK},
 		}},
 		{ID: "l1_l2_read_requests", Group: GroupL2, Title: "L1-to-L2 reads", Unit: "requests", Denominator: "per dispatch", Formulas: on(gfx9(), "TCP_TCC_READ_REQ", srcSDK)},
+		{ID: "l1_l2_read_bytes", Group: GroupL2, Title: "L1-to-L2 reads", Unit: "bytes", Denominator: "per dispatch", Formulas: []Formula{
+			{Archs: cdna34(), Expr: "128 * TCP_TCC_READ_REQ", Source: srcCompute},
+			{Archs: oneDie(), Expr: "64 * TCP_TCC_READ_REQ", Source: srcCompute},
+		}},
 		{
 			ID: "l1_l2_requests", Group: GroupL2, Title: "L1-to-L2 requests", Unit: "requests", Denominator: "per dispatch",
 			Formulas: on(gfx9(), "TCP_TCC_READ_REQ + TCP_TCC_WRITE_REQ + TCP_TCC_ATOMIC_WITH_RET_REQ + TCP_TCC_ATOMIC_WITHOUT_RET_REQ", srcCompute),
@@ -181,6 +195,14 @@ func l2Metrics() []Metric {
 			Formulas: []Formula{
 				{Archs: cdna34(), Expr: "128 * TCP_TCC_READ_REQ + 64 * (TCP_TCC_WRITE_REQ + TCP_TCC_ATOMIC_WITH_RET_REQ + TCP_TCC_ATOMIC_WITHOUT_RET_REQ)", Source: srcCompute},
 				{Archs: oneDie(), Expr: "64 * (TCP_TCC_READ_REQ + TCP_TCC_WRITE_REQ + TCP_TCC_ATOMIC_WITH_RET_REQ + TCP_TCC_ATOMIC_WITHOUT_RET_REQ)", Source: srcCompute},
+			},
+		},
+		{
+			ID: "l1_l2_GBps", Group: GroupL2, Title: "L1-to-L2 bandwidth", Unit: "GB/s", Denominator: "of the duration", Peak: "l2", Over: overPeak,
+			Doc: "By the sizes of the requests of the vector L1: reads are whole lines, writes and atomics 64 bytes. Scalar and instruction fetches are not in it.",
+			Formulas: []Formula{
+				{Archs: cdna34(), Expr: "(128 * TCP_TCC_READ_REQ + 64 * (TCP_TCC_WRITE_REQ + TCP_TCC_ATOMIC_WITH_RET_REQ + TCP_TCC_ATOMIC_WITHOUT_RET_REQ)) / DURATION_NS", Source: srcCompute},
+				{Archs: oneDie(), Expr: "64 * (TCP_TCC_READ_REQ + TCP_TCC_WRITE_REQ + TCP_TCC_ATOMIC_WITH_RET_REQ + TCP_TCC_ATOMIC_WITHOUT_RET_REQ) / DURATION_NS", Source: srcCompute},
 			},
 		},
 		{

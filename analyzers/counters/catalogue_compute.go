@@ -20,18 +20,20 @@ func computeMetrics() []Metric {
 	mfma := util("mfma_util_pct", "MFMA (matrix) busy", "100 * SQ_VALU_MFMA_BUSY_CYCLES / (GX * CU * SIMD)")
 	mfma.Denominator = "of GPU busy x SIMDs"
 	mfma.Formulas[0].Archs = cdna2up()
-	mfma.Formulas = append(mfma.Formulas, Formula{Expr: "MfmaUtil", Source: srcSDK, Note: "the profiler's own MfmaUtil, a mean over the dispatches"})
+	mfma.Formulas = append(mfma.Formulas, perDie("MfmaUtil")...)
 	valu := util("valu_util_pct", "VALU busy", "100 * SQ_ACTIVE_INST_VALU / (GX * CU)")
 	valu.Over = overDual
+	valu.Formulas = append(append(valu.Formulas, perDie("VALUBusy")...), own("ValuPipeIssueUtil"))
+	salu := util("salu_util_pct", "scalar ALU busy", "100 * SQ_ACTIVE_INST_SCA / (GX * CU)")
+	salu.Formulas = append(append(salu.Formulas, perDie("SALUBusy")...), own("ScaPipeIssueUtil"))
 	out := []Metric{
-		mfma, valu,
-		util("salu_util_pct", "scalar ALU busy", "100 * SQ_ACTIVE_INST_SCA / (GX * CU)"),
+		mfma, valu, salu,
 		util("vmem_util_pct", "vector memory issue", "100 * (SQ_ACTIVE_INST_FLAT + SQ_ACTIVE_INST_VMEM) / (GX * CU)"),
 		util("branch_util_pct", "branch unit busy", "100 * SQ_ACTIVE_INST_MISC / (GX * CU)"),
 		util("cu_util_pct", "CUs busy", "100 * SQ_BUSY_CU_CYCLES / (GX * CU)"),
 		{
 			ID: "valu_active_threads", Group: GroupCompute, Title: "active lanes per VALU instruction", Unit: "lanes", Denominator: "per instruction", Max: 64, Over: overPasses,
-			Formulas: on(cdna(), "SQ_THREAD_CYCLES_VALU / SQ_ACTIVE_INST_VALU", srcCompute),
+			Formulas: append(on(cdna(), "SQ_THREAD_CYCLES_VALU / SQ_ACTIVE_INST_VALU", srcCompute), own("AvgNumActiveThreads")),
 		},
 		{
 			ID: "ipc", Group: GroupCompute, Title: "instructions per cycle", Unit: "instructions", Denominator: "per busy CU cycle", Max: 5, Over: overPasses,
@@ -79,6 +81,7 @@ func flopMetrics() []Metric {
 		{Archs: cdna4(), Expr: sum + " + " + mops + "F8 + " + mops + "F6F4", Source: srcCompute},
 		{Archs: cdna34(), Expr: sum + " + " + mops + "F8", Source: srcCompute},
 		{Archs: cdna2up(), Expr: sum, Source: srcCompute},
+		own("MfmaFlops"),
 	}
 	out := []Metric{total("valu_flops", "VALU FLOPs", valu), matrix}
 	rate := total("valu_GFLOPs", "VALU rate", "("+valu+") / DURATION_NS")
@@ -98,8 +101,11 @@ func flopMetrics() []Metric {
 	} {
 		m := total("mfma_flops_"+t.id, "matrix operations, "+t.id, mops+t.suffix)
 		m.Formulas[0].Archs = t.archs
-		if t.suffix == "I8" {
+		switch t.suffix {
+		case "I8":
 			m.Unit = "OP"
+		case "F16", "BF16", "F32", "F64":
+			m.Formulas = append(m.Formulas, own("MfmaFlops"+t.suffix))
 		}
 		out = append(out, m)
 	}
@@ -110,16 +116,16 @@ func flopMetrics() []Metric {
 }
 
 func waveMetrics() []Metric {
-	share := func(id, title, counter, doc string) Metric {
+	share := func(id, title, counter, name, doc string) Metric {
 		return Metric{
 			ID: id, Group: GroupWaves, Title: title, Unit: "%", Denominator: "of wave cycles", Max: 100, Over: overPasses, Doc: doc,
-			Formulas: one("100 * "+counter+" / SQ_WAVE_CYCLES", srcCompute),
+			Formulas: append(one("100 * "+counter+" / SQ_WAVE_CYCLES", srcCompute), own(name)),
 		}
 	}
 	return []Metric{
-		share("dep_wait_pct_of_wave_cycles", "waiting for a dependency", "SQ_WAIT_ANY", "s_waitcnt and the like: memory, LDS, barriers."),
-		share("issue_wait_pct_of_wave_cycles", "waiting to issue", "SQ_WAIT_INST_ANY", "Ready, but another wave issued or the pipe was taken."),
-		share("active_pct_of_wave_cycles", "issuing", "SQ_ACTIVE_INST_ANY", ""),
+		share("dep_wait_pct_of_wave_cycles", "waiting for a dependency", "SQ_WAIT_ANY", "WaveDepWait", "s_waitcnt and the like: memory, LDS, barriers."),
+		share("issue_wait_pct_of_wave_cycles", "waiting to issue", "SQ_WAIT_INST_ANY", "WaveIssueWait", "Ready, but another wave issued or the pipe was taken."),
+		share("active_pct_of_wave_cycles", "issuing", "SQ_ACTIVE_INST_ANY", "WaveExec", ""),
 		{
 			ID: "wave_occupancy_from_wave_cycles", Group: GroupWaves, Title: "resident waves", Unit: "waves", Denominator: "mean over the whole GPU",
 			Doc:      "Wave cycles are counted in units of four cycles.",
@@ -134,7 +140,8 @@ func waveMetrics() []Metric {
 			Formulas: []Formula{
 				{Archs: cdna2up(), Expr: "400 * SQ_WAVE_CYCLES / GX / CU / 32", Source: srcSDK},
 				{Archs: []string{"gfx908"}, Expr: "400 * SQ_WAVE_CYCLES / GX / CU / 40", Source: srcSDK},
-				{Expr: "OccupancyPercent", Source: srcSDK, Note: "the profiler's own OccupancyPercent, a mean over the dispatches"},
+				own("OccupancyPercent"),
+				{Archs: cdna2up(), Expr: "100 * MeanOccupancyPerCU / 32", Source: srcSDK, Note: ownNote("MeanOccupancyPerCU")},
 			},
 		},
 		{
@@ -153,20 +160,5 @@ func waveMetrics() []Metric {
 			ID: "waves", Group: GroupWaves, Title: "waves", Unit: "waves", Denominator: "per dispatch",
 			Formulas: []Formula{{Expr: "SQ_WAVES", Source: srcSDK}, {Expr: "Wavefronts", Source: srcSDK}},
 		},
-	}
-}
-
-// derivedMetrics are figures that profilers compute themselves and that no
-// formula here replaces.
-func derivedMetrics() []Metric {
-	own := func(id, name, doc string) Metric {
-		return Metric{
-			ID: id, Group: GroupDerived, Title: name, Unit: "%", Denominator: "as the profiler defines it, mean over the dispatches", Max: 100, Doc: doc,
-			Over: "the profiler's own formula", Formulas: one(name, srcSDK),
-		}
-	}
-	return []Metric{
-		own("mem_unit_busy_pct", "MemUnitBusy", "Share of the time in which memory units are active, stalls included."),
-		own("write_unit_stalled_pct", "WriteUnitStalled", ""),
 	}
 }

@@ -21,6 +21,8 @@ const (
 	highAllButSmall = "128 * (TCC_EA0_RDREQ - TCC_EA0_RDREQ_32B) + 32 * TCC_EA0_RDREQ_32B"
 	noteRange       = "requests of 64 and 128 bytes were not told apart"
 	noteHalf        = "FETCH_SIZE counted half of the bytes on this architecture before it was fixed (gfx950: rocm-systems #2501; gfx1151: #2352, #3100)"
+	noteFetchAny    = "the architecture is not known, and FETCH_SIZE counted half of the bytes on some (gfx950: rocm-systems #2501; gfx1151: #2352, #3100; gfx94x before ROCm 6.3)"
+	noteFetchOld    = "rocprof v1 and v2 count every read of gfx94x that is not 32 bytes as 128: half of it where they are 64"
 	noteFetch       = "the profiler's own FETCH_SIZE; on gfx94x it counted 128-byte reads as 64 before ROCm 6.3"
 )
 
@@ -47,6 +49,8 @@ func readFormulas(tail string) []Formula {
 	between := func(archs []string, low, high, note string) Formula {
 		return Formula{Archs: archs, Low: scaled(low, tail), High: scaled(high, tail), Note: note, Source: srcCompute}
 	}
+	old := between(cdna3(), "512 * FETCH_SIZE", "1024 * FETCH_SIZE", noteFetchOld)
+	old.Formats = []string{wideTables}
 	fetch := exact(fetchWhole(), "1024 * FETCH_SIZE", srcSDK)
 	fetch.Note = noteFetch
 	return []Formula{
@@ -56,6 +60,7 @@ func readFormulas(tail string) []Formula {
 		exact(rdna23(), readRDNA, srcSDK),
 		exact(rdna4(), readGFX12, "rocm-systems #8022"),
 		exact([]string{"gfx1250", "gfx1251"}, "32 * GC_EA_SE_SARB_DRAM_RD_SIZE_REQ", srcSDK),
+		old,
 		fetch,
 		between(halved(), "1024 * FETCH_SIZE", "2048 * FETCH_SIZE", noteHalf),
 		between(cdna34(), lowAllButSmall, highAllButSmall, noteRange),
@@ -63,6 +68,7 @@ func readFormulas(tail string) []Formula {
 		between(oneDie(), "32 * TCC_EA0_RDREQ", "64 * TCC_EA0_RDREQ", "requests of 32 and 64 bytes were not told apart"),
 		between(cdna(), lowAllButSmall, highAllButSmall, "the architecture is not known: requests may be 64 or 128 bytes"),
 		between(cdna(), "32 * TCC_EA0_RDREQ", "128 * TCC_EA0_RDREQ", "the architecture is not known: requests may be 32, 64 or 128 bytes"),
+		between(nil, "1024 * FETCH_SIZE", "2048 * FETCH_SIZE", noteFetchAny),
 	}
 }
 
@@ -70,7 +76,7 @@ func writeFormulas(tail string) []Formula {
 	exact := func(archs []string, expr, source string) Formula {
 		return Formula{Archs: archs, Expr: scaled(expr, tail), Source: source}
 	}
-	size := exact(append(cdna(), rdna23()...), "1024 * WRITE_SIZE", srcSDK)
+	size := exact(nil, "1024 * WRITE_SIZE", srcSDK)
 	size.Note = "the profiler's own WRITE_SIZE"
 	return []Formula{
 		exact(cdna(), writeCDNA, srcCompute),
@@ -78,6 +84,7 @@ func writeFormulas(tail string) []Formula {
 		exact(rdna4(), writeGFX12, srcSDK),
 		exact([]string{"gfx1250", "gfx1251"}, "32 * GC_EA_SE_SARB_DRAM_WR_SIZE_REQ", srcSDK),
 		size,
+		exact(nil, "32 * WRITE_REQ_32B", srcDerived),
 		{Archs: cdna(), Low: scaled("32 * TCC_EA0_WRREQ", tail), High: scaled("64 * TCC_EA0_WRREQ", tail), Note: "writes of 32 and 64 bytes were not told apart", Source: srcCompute},
 	}
 }
@@ -201,6 +208,7 @@ func l1Metrics() []Metric {
 		},
 		{
 			ID: "vl1d_bw_GBps", Group: GroupL1, Title: "vL1D bandwidth", Unit: "GB/s", Denominator: "of the duration",
+			Cap: "1024 * SQ_INSTS_VMEM / DURATION_NS", OverCap: "each access was counted as a whole line, of which lanes take a part", Nominal: true,
 			Doc: "Counts every access as a whole line (64 B up to gfx90a, 128 B later).",
 			Formulas: []Formula{
 				{Archs: oneDie(), Expr: "64 * TCP_TOTAL_CACHE_ACCESSES / DURATION_NS", Source: srcCompute},
@@ -232,11 +240,31 @@ func l1Metrics() []Metric {
 	}
 }
 
+// overLDS says what is in LDS cycles that no instruction explains.
+const overLDS = "cycles of stalls are among them (SQ_LDS_UNALIGNED_STALL, SQ_LDS_ADDR_CONFLICT)"
+
+// ldsUseful are the formulas of the LDS cycles that move data, times something:
+// SQ_LDS_IDX_ACTIVE counts all cycles of indexed operations, also those in which
+// the LDS is stalled. SQ_LDS_ATOMIC_RETURN are cycles that return data,
+// SQ_LDS_MEM_VIOLATIONS are lanes, no cycles. Source: rocprofiler-sdk
+// counter_defs.yaml, descriptions.
+func ldsUseful(before, after string) []Formula {
+	return []Formula{
+		{Archs: cdna2up(), Expr: before + "(SQ_LDS_IDX_ACTIVE - SQ_LDS_BANK_CONFLICT - SQ_LDS_UNALIGNED_STALL - SQ_LDS_ADDR_CONFLICT)" + after, Source: srcSDK},
+		{Archs: cdna2up(), Expr: before + "(SQ_LDS_IDX_ACTIVE - SQ_LDS_BANK_CONFLICT - SQ_LDS_UNALIGNED_STALL)" + after, Source: srcSDK},
+	}
+}
+
+// ldsUnknown bounds the useful cycles where not all stalls were counted.
+func ldsUnknown(low, high string) Formula {
+	return Formula{Archs: cdna(), Low: low, High: high, Source: srcSDK, Note: "not all stalls of the LDS were counted: at most so much moved data"}
+}
+
 func ldsMetrics() []Metric {
 	return []Metric{
 		{
 			ID: "lds_conflicts_per_access", Group: GroupLDS, Title: "conflict cycles per access (rocprof-compute)", Unit: "cycles", Denominator: "per conflict-free LDS cycle",
-			Formulas: on(cdna(), "SQ_LDS_BANK_CONFLICT / (SQ_LDS_IDX_ACTIVE - SQ_LDS_BANK_CONFLICT)", srcCompute),
+			Formulas: append(on(cdna(), "SQ_LDS_BANK_CONFLICT / (SQ_LDS_IDX_ACTIVE - SQ_LDS_BANK_CONFLICT)", srcCompute), own("LdsBankConflict")),
 		},
 		{
 			ID: "lds_bank_conflict_rate_pct", Group: GroupLDS, Title: "bank conflict rate (rocprof-compute)", Unit: "%", Denominator: "of the worst case, 32 cycles per access", Max: 100, Over: overPasses,
@@ -244,11 +272,10 @@ func ldsMetrics() []Metric {
 		},
 		{
 			ID: "lds_bank_conflict_pct", Group: GroupLDS, Title: "LDSBankConflict (SDK)", Doc: "On CDNA of GPU busy x CUs, on RDNA of the cycles in which LDS was active.", Unit: "%", Denominator: "of busy or LDS cycles", Max: 100, Over: overXCC,
-			Formulas: []Formula{
+			Formulas: append([]Formula{
 				{Archs: cdna(), Expr: "100 * SQ_LDS_BANK_CONFLICT / (GX * CU)", Source: srcSDK},
 				{Archs: rdna(), Expr: "100 * SQC_LDS_BANK_CONFLICT / SQC_LDS_IDX_ACTIVE", Source: srcSDK},
-				{Expr: "LDSBankConflict", Source: srcSDK, Note: "the profiler's own LDSBankConflict, a mean over the dispatches"},
-			},
+			}, perDie("LDSBankConflict")...),
 		},
 		{
 			ID: "conflict_cycles_per_lds_inst", Group: GroupLDS, Title: "conflict cycles per instruction (Metrix)", Unit: "cycles", Denominator: "per LDS instruction",
@@ -256,16 +283,42 @@ func ldsMetrics() []Metric {
 		},
 		{
 			ID: "lds_util_pct", Group: GroupLDS, Title: "LDS busy", Unit: "%", Denominator: "of GPU busy x CUs", Max: 100, Over: overXCC,
-			Formulas: on(gfx9(), "100 * SQ_LDS_IDX_ACTIVE / (GX * CU)", srcCompute),
+			Doc:      "Cycles of bank conflicts, unaligned accesses and address conflicts included: see lds_useful_pct.",
+			Formulas: append(on(gfx9(), "100 * SQ_LDS_IDX_ACTIVE / (GX * CU)", srcCompute), own("LdsUtil")),
+		},
+		{
+			ID: "lds_useful_pct", Group: GroupLDS, Title: "LDS useful cycles", Unit: "%", Denominator: "of GPU busy x CUs", Max: 100, Over: overXCC,
+			Doc:      "LDS busy without the cycles in which it is stalled by bank conflicts, unaligned accesses and address conflicts: only these move data.",
+			Cap:      "100 * 8 * SQ_INSTS_LDS / (GX * CU)",
+			OverCap:  overLDS,
+			Formulas: append(ldsUseful("100 * ", " / (GX * CU)"), ldsUnknown("0", "100 * (SQ_LDS_IDX_ACTIVE - SQ_LDS_BANK_CONFLICT) / (GX * CU)"), ldsUnknown("0", "100 * SQ_LDS_IDX_ACTIVE / (GX * CU)")),
+		},
+		{
+			ID: "lds_unaligned_pct", Group: GroupLDS, Title: "LDS stalled by unaligned accesses", Unit: "%", Denominator: "of GPU busy x CUs", Max: 100, Over: overXCC,
+			Doc:      "An access whose address is no multiple of its width is taken apart: 16 bytes at a row pitch that is no multiple of 16 take several times the cycles.",
+			Formulas: on(cdna2up(), "100 * SQ_LDS_UNALIGNED_STALL / (GX * CU)", srcSDK),
+		},
+		{
+			ID: "lds_unaligned_of_lds_pct", Group: GroupLDS, Title: "unaligned accesses", Unit: "%", Denominator: "of LDS busy cycles", Max: 100, Over: overPasses,
+			Formulas: on(cdna2up(), "100 * SQ_LDS_UNALIGNED_STALL / SQ_LDS_IDX_ACTIVE", srcSDK),
+		},
+		{
+			ID: "lds_addr_conflict_pct", Group: GroupLDS, Title: "LDS stalled by address conflicts", Unit: "%", Denominator: "of GPU busy x CUs", Max: 100, Over: overXCC,
+			Doc:      "Lanes of one atomic instruction on the same address, one after another.",
+			Formulas: on(cdna2up(), "100 * SQ_LDS_ADDR_CONFLICT / (GX * CU)", srcSDK),
 		},
 		{
 			ID: "lds_bytes", Group: GroupLDS, Title: "LDS traffic", Unit: "bytes", Denominator: "per dispatch",
-			Doc:      "Conflict-free cycles times 4 bytes a bank: what the LDS could have moved in them.",
-			Formulas: on(cdna(), "(SQ_LDS_IDX_ACTIVE - SQ_LDS_BANK_CONFLICT) * 4 * LDS_BANKS", srcCompute),
+			Doc:      "Useful cycles times 4 bytes a bank: what the LDS could have moved in them. A wave's instruction moves 16 bytes per lane at most.",
+			Cap:      "1024 * SQ_INSTS_LDS",
+			OverCap:  overLDS,
+			Formulas: append(ldsUseful("", " * 4 * LDS_BANKS"), on(cdna(), "(SQ_LDS_IDX_ACTIVE - SQ_LDS_BANK_CONFLICT) * 4 * LDS_BANKS", srcCompute)...),
 		},
 		{
 			ID: "lds_bw_GBps", Group: GroupLDS, Title: "LDS bandwidth", Unit: "GB/s", Denominator: "of the duration", Peak: "lds", Over: overPeak,
-			Formulas: on(cdna(), "(SQ_LDS_IDX_ACTIVE - SQ_LDS_BANK_CONFLICT) * 4 * LDS_BANKS / DURATION_NS", srcCompute),
+			Cap:      "1024 * SQ_INSTS_LDS / DURATION_NS",
+			OverCap:  overLDS,
+			Formulas: append(ldsUseful("", " * 4 * LDS_BANKS / DURATION_NS"), on(cdna(), "(SQ_LDS_IDX_ACTIVE - SQ_LDS_BANK_CONFLICT) * 4 * LDS_BANKS / DURATION_NS", srcCompute)...),
 		},
 		{ID: "lds_instructions", Group: GroupLDS, Title: "LDS instructions", Unit: "instructions", Denominator: "per dispatch", Formulas: one("SQ_INSTS_LDS", srcSDK)},
 	}

@@ -246,7 +246,7 @@ func renumber(to, from *names) []int32 {
 // instances before it writes a CSV), and gfx908 and gfx90a write TCC_EA_ for
 // what others call TCC_EA0_.
 func canonical(name string) string {
-	name = strings.TrimSuffix(name, "_sum")
+	name = alias(strings.TrimSuffix(name, "_sum"))
 	if rest, ok := strings.CutPrefix(name, "TCC_EA_"); ok {
 		return "TCC_EA0_" + rest
 	}

@@ -389,7 +389,7 @@ func (b *builder) single(g *group, s *sums, d *dispatch) {
 // choose finds each metric's formula for dispatches with the same counters.
 func (b *builder) choose(g *group, s *sums) []*compiledFormula {
 	k := Kernel{has: b.has([]*sums{s})}
-	e := &evaluator{m: g.machine, k: &k, spell: b.spell(g.machine)}
+	e := &evaluator{m: g.machine, format: b.run.Format, k: &k, spell: b.spell(g.machine)}
 	out := make([]*compiledFormula, len(b.metrics))
 	for i := range b.metrics {
 		out[i], _ = e.choose(&b.metrics[i])
@@ -421,7 +421,7 @@ func (b *builder) finish(g *group) Kernel {
 	}
 	b.lendDuration(&k, names, all)
 	samples := b.sampler(all)
-	e := &evaluator{m: g.machine, k: &k, spell: b.spell(g.machine), samples: samples}
+	e := &evaluator{m: g.machine, format: b.run.Format, k: &k, spell: b.spell(g.machine), samples: samples}
 	for i := range b.metrics {
 		e.metric(&b.metrics[i])
 	}

@@ -20,6 +20,8 @@ const gx = "GX"
 type compiled struct {
 	Metric
 	formulas []compiledFormula
+	// cap is Metric.Cap, nil without one.
+	cap *compiledFormula
 }
 
 type compiledFormula struct {
@@ -36,28 +38,44 @@ func compile() ([]compiled, error) {
 	for _, m := range Catalogue() {
 		c := compiled{Metric: m}
 		for _, f := range m.Formulas {
-			cf := compiledFormula{Formula: f}
-			var names []string
-			for _, part := range []struct {
-				text string
-				to   **expr
-			}{{f.Expr, &cf.expr}, {f.Low, &cf.low}, {f.High, &cf.high}} {
-				if part.text == "" {
-					continue
-				}
-				e, err := parse(part.text)
-				if err != nil {
-					return nil, fmt.Errorf("metric %s: %w", m.ID, err)
-				}
-				*part.to = e
-				names = append(names, e.names()...)
+			cf, err := f.compile()
+			if err != nil {
+				return nil, fmt.Errorf("metric %s: %w", m.ID, err)
 			}
-			cf.counters, cf.facts = split(names)
 			c.formulas = append(c.formulas, cf)
+		}
+		if m.Cap != "" {
+			cf, err := Formula{Expr: m.Cap}.compile()
+			if err != nil {
+				return nil, fmt.Errorf("metric %s: %w", m.ID, err)
+			}
+			c.cap = &cf
 		}
 		out = append(out, c)
 	}
 	return out, nil
+}
+
+// compile parses a formula.
+func (f Formula) compile() (compiledFormula, error) {
+	cf := compiledFormula{Formula: f}
+	var names []string
+	for _, part := range []struct {
+		text string
+		to   **expr
+	}{{f.Expr, &cf.expr}, {f.Low, &cf.low}, {f.High, &cf.high}} {
+		if part.text == "" {
+			continue
+		}
+		e, err := parse(part.text)
+		if err != nil {
+			return cf, err
+		}
+		*part.to = e
+		names = append(names, e.names()...)
+	}
+	cf.counters, cf.facts = split(names)
+	return cf, nil
 }
 
 // split tells the counters of a formula from its facts.
@@ -119,14 +137,18 @@ func (s *sample) lookup(m *Machine) func(string) (float64, bool) {
 // evaluator computes the metrics of one kernel.
 type evaluator struct {
 	m       *Machine
+	format  string
 	k       *Kernel
 	spell   func(canonical string) string
 	samples func(counters []string) sample
 }
 
-// fits reports whether a formula holds on all architectures that the GPU can
-// be.
-func (f *compiledFormula) fits(archs []string) bool {
+// fits reports whether a formula holds for the format and on all architectures
+// that the GPU can be.
+func (f *compiledFormula) fits(archs []string, format string) bool {
+	if len(f.Formats) > 0 && !slices.Contains(f.Formats, format) {
+		return false
+	}
 	if len(f.Archs) == 0 {
 		return true
 	}
@@ -145,7 +167,7 @@ func (e *evaluator) choose(m *compiled) (chosen *compiledFormula, absent Absence
 	best, ask := -1, false
 	for i := range m.formulas {
 		f := &m.formulas[i]
-		if !f.fits(e.m.Archs) {
+		if !f.fits(e.m.Archs, e.format) {
 			continue
 		}
 		missing := e.missing(f)
@@ -241,6 +263,10 @@ func (e *evaluator) between(m *compiled, f *compiledFormula, v *Value, lookup fu
 		return reason
 	}
 	v.Source = f.Low + " to " + f.High
+	if m.Max > 0 {
+		high = min(high, max(low, m.Max)) // what is above the greatest value cannot be
+	}
+	high = e.capped(m, v, low, high)
 	switch {
 	case low < 0 || high < low:
 		v.Computed = &low
@@ -251,15 +277,75 @@ func (e *evaluator) between(m *compiled, f *compiledFormula, v *Value, lookup fu
 	default:
 		v.Range, v.ForExact = &Range{low, high}, e.forExact(m)
 		e.compare(m, v, low)
+		e.narrow(m, v)
 	}
 	e.k.Metrics[m.ID] = *v
 	return ""
 }
 
+// narrow cuts the part of a range that is above the peak.
+func (e *evaluator) narrow(m *compiled, v *Value) {
+	if v.Range == nil || v.Peak == nil || v.Range.High <= v.Peak.Value {
+		return
+	}
+	text := fmt.Sprintf("up to %.4g %s by the counters, %.0f %% of the peak, which cannot be: the upper end is the peak", v.Range.High, m.Unit, 100*v.Range.High/v.Peak.Value)
+	v.Computed = new(v.Range.High)
+	v.Range = &Range{v.Range.Low, v.Peak.Value}
+	v.Note = strings.TrimPrefix(v.Note+"; "+text, "; ")
+	e.note("narrowed:"+m.ID, m.Title+": "+text)
+}
+
+// limit is the cap of a metric, false where it has none or its counters are not
+// there.
+func (e *evaluator) limit(m *compiled) (float64, bool) {
+	if m.cap == nil || len(e.missing(m.cap)) > 0 {
+		return 0, false
+	}
+	s := e.samples(m.cap.counters)
+	if s.dispatches == 0 {
+		return 0, false
+	}
+	x, absent := m.cap.expr.eval(s.lookup(e.m))
+	return x, absent == "" && x > 0
+}
+
+// capped is the upper end of a range, no more than the cap.
+func (e *evaluator) capped(m *compiled, v *Value, low, high float64) float64 {
+	limit, ok := e.limit(m)
+	if !ok || high <= limit || low > limit {
+		return high
+	}
+	v.Computed, v.Note = &high, strings.TrimPrefix(v.Note+"; "+e.capText(m, high, limit), "; ")
+	return limit
+}
+
+// overCap makes a range of a value that is above the cap; it reports whether it
+// was.
+func (e *evaluator) overCap(m *compiled, v *Value, x float64) bool {
+	limit, ok := e.limit(m)
+	if !ok || x <= limit*tolerated {
+		return false
+	}
+	text := e.capText(m, x, limit)
+	if m.Nominal {
+		v.Note = strings.TrimPrefix(v.Note+"; "+text, "; ")
+		return false
+	}
+	v.Computed, v.Range, v.Note = &x, &Range{0, limit}, text
+	e.note("over_cap:"+m.ID, m.Title+": "+text)
+	v.Peak = e.m.peak(m.Peak)
+	e.narrow(m, v)
+	return true
+}
+
+func (e *evaluator) capText(m *compiled, x, limit float64) string {
+	return fmt.Sprintf("%s by the counters, but the instructions can move no more than %s: %s", Figure(x, m.Unit), Figure(limit, m.Unit), m.OverCap)
+}
+
 // forExact are the counters that the first exact formula lacks.
 func (e *evaluator) forExact(m *compiled) []string {
 	for i := range m.formulas {
-		if f := &m.formulas[i]; f.expr != nil && f.fits(e.m.Archs) {
+		if f := &m.formulas[i]; f.expr != nil && f.fits(e.m.Archs, e.format) {
 			return e.missing(f)
 		}
 	}
@@ -299,6 +385,7 @@ func (e *evaluator) judge(m *compiled, v *Value, x float64) {
 		v.Computed, v.Value = &x, &shown
 		v.Note = fmt.Sprintf("%.4g computed: %s", x, why)
 		e.note("clamped:"+m.ID, fmt.Sprintf("%s: %.4f %s computed, shown as %g: %s", m.Title, x, m.Unit, shown, why))
+	case e.overCap(m, v, x):
 	default:
 		v.Value = &shown
 		e.compare(m, v, shown)

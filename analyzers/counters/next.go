@@ -47,7 +47,7 @@ func Fits(counters []string) bool {
 // profiler's own formula, not a level that needs a table of its own.
 func measurable(counter string) bool {
 	return strings.Contains(counter, "_") && counter == strings.ToUpper(strings.TrimSuffix(counter, "_sum"))+sumSuffix(counter) &&
-		!strings.HasSuffix(counter, "_ACCUM") && counter != duration && counter != "FETCH_SIZE" && counter != "WRITE_SIZE"
+		!strings.HasSuffix(counter, "_ACCUM") && counter != duration && counter != "FETCH_SIZE" && counter != "WRITE_SIZE" && counter != "WRITE_REQ_32B"
 }
 
 func sumSuffix(counter string) string {

@@ -30,7 +30,7 @@ var Analyzer = analysis.New(analysis.Analyzer{
 // which they are shown.
 func metricIDs() []string {
 	return []string{
-		"duration_ns", "l2_hits", "l2_misses", "l2_requests", "l2_hit_pct", "l2_bw_GBps", "l2_util_pct", "l1_l2_read_requests", "l1_l2_requests", "l1_l2_bytes",
+		"duration_ns", "l2_hits", "l2_misses", "l2_requests", "l2_hit_pct", "l2_bw_GBps", "l2_util_pct", "l1_l2_read_requests", "l1_l2_read_bytes", "l1_l2_requests", "l1_l2_bytes", "l1_l2_GBps",
 		"ea_read_bytes", "ea_write_bytes", "ea_read_GBps", "ea_write_GBps", "hbm_read_bytes", "hbm_write_bytes", "remote_read_bytes",
 		"hbm_read_req_pct", "remote_read_req_pct", "hbm_write_req_pct", "req_32B_pct", "req_64B_pct", "req_128B_pct", "partial_write_pct",
 		"ea_read_latency_cyc", "ea_write_latency_cyc", "hbm_credit_stall_pct", "fetch_GBps",
@@ -96,17 +96,24 @@ func bounds(k *Kernel, id string) (counters.Range, bool) {
 	return counters.Range{}, false
 }
 
-// traffic adds reads and writes.
+// traffic adds reads and writes. Where one of them was not counted, the other is
+// the least that moved.
 func traffic(k *Kernel) *Traffic {
+	t := &Traffic{}
 	r, okR := bounds(k, "ea_read_bytes")
 	w, okW := bounds(k, "ea_write_bytes")
-	if !okR || !okW {
+	switch {
+	case !okR && !okW:
 		return nil
+	case !okW:
+		t.Only = "reads"
+	case !okR:
+		t.Only = "writes"
 	}
-	t := &Traffic{Bytes: counters.Range{Low: r.Low + w.Low, High: r.High + w.High}}
-	rr, okR := bounds(k, "ea_read_GBps")
-	ww, okW := bounds(k, "ea_write_GBps")
-	if !okR || !okW {
+	t.Bytes = counters.Range{Low: r.Low + w.Low, High: r.High + w.High}
+	rr, rateR := bounds(k, "ea_read_GBps")
+	ww, rateW := bounds(k, "ea_write_GBps")
+	if rateR != okR || rateW != okW {
 		return t
 	}
 	t.GBps = &counters.Range{Low: rr.Low + ww.Low, High: rr.High + ww.High}
@@ -115,6 +122,9 @@ func traffic(k *Kernel) *Traffic {
 		// What two rates of one duration add up to may still be impossible.
 		if t.GBps.Low <= peak.Value {
 			t.PctOfPeak = &counters.Range{Low: 100 * t.GBps.Low / peak.Value, High: 100 * min(t.GBps.High/peak.Value, 1)}
+			if t.Only != "" {
+				t.PctOfPeak.High = 100
+			}
 		}
 	}
 	return t
@@ -132,7 +142,7 @@ func fetched(k *Kernel, ideal float64) *OverFetch {
 // reuse is how many bytes L1 asked for, for each byte of memory traffic. L2's
 // own requests are of 64 to 128 bytes.
 func reuse(k *Kernel) *counters.Range {
-	if k.Traffic == nil || k.Traffic.Bytes.Low <= 0 {
+	if k.Traffic == nil || k.Traffic.Only != "" || k.Traffic.Bytes.Low <= 0 {
 		return nil
 	}
 	asked, ok := bounds(k, "l1_l2_bytes")
@@ -154,9 +164,9 @@ func (d *decider) decide() {
 		if !ok {
 			continue
 		}
-		hit := rule.Hit{Text: out.Text, Evidence: out.Evidence, Where: d.k.Run}
+		out.ID, out.Fix = r.ID, rule.Fit(r.Fix, r.Advice, d.shape())
+		hit := rule.Hit{Text: out.Text, Evidence: out.Evidence, Where: d.k.Run, Fix: out.Fix}
 		d.k.Found = append(d.k.Found, d.p.Found(&r.Rule, hit, finding.Place{Path: d.k.Run, Kernel: d.k.Name}))
-		out.ID, out.Fix = r.ID, r.Fix
 		d.k.Decisions = append(d.k.Decisions, out)
 	}
 	d.p.Report(d.k.Found...)

@@ -40,6 +40,9 @@ type Kernel struct {
 // Traffic is reads and writes together. The low and high ends are equal where
 // the bytes are known.
 type Traffic struct {
+	// Only is "reads" or "writes" where the others were not counted: more than
+	// the ranges say may have moved. PctOfPeak then ends at the peak.
+	Only      string          `json:"only,omitempty"`
 	Bytes     counters.Range  `json:"bytes_range"`
 	GBps      *counters.Range `json:"gb_per_s_range,omitempty"`
 	PctOfPeak *counters.Range `json:"pct_of_peak_range,omitempty"`

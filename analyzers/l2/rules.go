@@ -19,6 +19,7 @@ const (
 	paramPartial   = "partial_pct"
 	paramFetch     = "over_fetch"
 	paramImbalance = "imbalance_cv"
+	paramWeight    = "weight_pct"
 )
 
 func params() []analysis.Param {
@@ -31,6 +32,7 @@ func params() []analysis.Param {
 		{Name: paramPartial, Default: 5, Unit: "%", Doc: "partial requests above this waste bandwidth"},
 		{Name: paramFetch, Default: 1.1, Unit: "x", Doc: "bytes read over the bytes needed, above which something is read again"},
 		{Name: paramImbalance, Default: 0.1, Doc: "coefficient of variation over L2 channels from which on they are uneven; even streams measured below 0.01"},
+		{Name: paramWeight, Default: 10, Unit: "%", Doc: "part of the memory traffic that reads, or writes, have to be for advice about them: what moves little is no matter"},
 	}
 }
 
@@ -63,23 +65,26 @@ func ladder() []decision {
 		}, atTheRoof},
 		{rule.Rule{
 			ID: imbalanced, Title: "L2 channels with uneven traffic", Severity: finding.Medium, Because: "medium: the busiest channel delays all, by how much is not counted",
-			Fires: "the coefficient of variation of the L2 channels' traffic is {l2.imbalance_cv} or more",
-			Fix:   "spread the addresses: pad leading dimensions that are powers of two, and swizzle workgroup ids over the XCDs so that neighbours share an L2",
+			Fires:  "the coefficient of variation of the L2 channels' traffic is {l2.imbalance_cv} or more",
+			Fix:    "spread the addresses: pad leading dimensions that are powers of two",
+			Advice: []rule.Advice{{When: rule.ManyDies, Text: "swizzle workgroup ids over the XCDs so that neighbours share an L2"}},
 		}, imbalance},
 		{rule.Rule{
 			ID: "l2_partial_lines", Title: "Requests of partial lines", Severity: finding.Medium, Because: "medium: the rest of the line is moved in vain, what that costs is not counted",
-			Fires: "more than {l2.partial_pct} % of reads or writes are 32 bytes, or of reads 64 bytes where the line has 128",
+			Fires: "more than {l2.partial_pct} % of reads or writes are 32 bytes, or of reads 64 bytes where the line has 128, and these reads or writes are {l2.weight_pct} % of the traffic or more",
 			Fix:   "access whole 128-byte lines: neighbouring lanes neighbouring addresses, 16 bytes per lane, aligned rows",
 		}, partialLines},
 		{rule.Rule{
 			ID: "l2_over_fetch", Title: "Bytes that are read again", Severity: finding.Medium, Because: "medium: memory traffic that need not be, whether it is the bound is not asked",
-			Fires: "more than {l2.over_fetch} times the bytes needed are read (--ideal-bytes)",
-			Fix:   "keep what is read again in L2: smaller blocks at a time, workgroups that share data on one XCD",
+			Fires:  "more than {l2.over_fetch} times the bytes needed are read (--ideal-bytes)",
+			Fix:    "keep what is read again in L2: smaller blocks at a time",
+			Advice: []rule.Advice{{When: rule.ManyDies, Text: "workgroups that share data on one XCD"}},
 		}, overFetch},
 		{rule.Rule{
 			ID: "l2_reuse_lost", Title: "Reuse that L2 does not catch", Severity: finding.Low,
-			Fires: "the hit rate is between {l2.streaming_hit_pct} and {l2.low_hit_pct} %, L1 asks for more than memory delivers or something is read again, and lines are whole",
-			Fix:   "order workgroups so that those which share data run together on one XCD (swizzle), and block for L2",
+			Fires:  "the hit rate is between {l2.streaming_hit_pct} and {l2.low_hit_pct} %, L1 reads more than memory delivers or something is read again, lines are whole, and reads are {l2.weight_pct} % of the traffic or more",
+			Fix:    "block for L2, and order workgroups so that those which share data run at the same time",
+			Advice: []rule.Advice{{When: rule.ManyDies, Text: "on one XCD (swizzle)"}},
 		}, reuseLost},
 		{rule.Rule{
 			ID: Streaming, Title: "A stream through L2", Severity: finding.Info,
@@ -137,7 +142,7 @@ func atTheRoof(d *decider) (Decision, bool) {
 		return Decision{}, false
 	}
 	return Decision{
-		Text: fmt.Sprintf("at the roof: %s of %.4g GB/s (%s)", percent(*t.PctOfPeak), t.PeakGBps, t.PeakSource),
+		Text: fmt.Sprintf("at the roof: %s of %.4g GB/s (%s)", t.share(), t.PeakGBps, t.PeakSource),
 		Evidence: []finding.Evidence{
 			{Metric: "memory traffic of peak", Value: t.PctOfPeak.Low, Unit: "%", Threshold: &limit, Source: t.PeakSource},
 		},
@@ -196,14 +201,28 @@ func balanced(counter string) bool {
 	return false
 }
 
+// matters reports whether the bytes of a metric are enough of the memory traffic
+// for advice about them; they are where the traffic is not known.
+func (d *decider) matters(bytes string) bool {
+	part, ok := bounds(d.k, bytes)
+	t := d.k.Traffic
+	if !ok || t == nil || t.Only != "" || t.Bytes.High <= 0 {
+		return true
+	}
+	rest := t.Bytes.Low - part.Low
+	return part.High > 0 && 100*part.High/(part.High+rest) >= d.p.Param(paramWeight)
+}
+
 func partialLines(d *decider) (Decision, bool) {
 	limit := d.p.Param(paramPartial)
 	out := Decision{Text: "partial lines:"}
-	for _, m := range []struct{ id, text string }{
-		{"req_32B_pct", "of reads are 32 B"}, {"req_64B_pct", "of reads are 64 B, half of a line"}, {"partial_write_pct", "of writes are 32 B"},
+	for _, m := range []struct{ id, text, of string }{
+		{"req_32B_pct", "of reads are 32 B", "ea_read_bytes"},
+		{"req_64B_pct", "of reads are 64 B, half of a line", "ea_read_bytes"},
+		{"partial_write_pct", "of writes are 32 B", "ea_write_bytes"},
 	} {
 		v, ok := d.value(m.id)
-		if !ok || v <= limit {
+		if !ok || v <= limit || !d.matters(m.of) {
 			continue
 		}
 		if len(out.Evidence) > 0 {
@@ -238,8 +257,8 @@ func reuseLost(d *decider) (Decision, bool) {
 	}
 	fetch := d.p.Param(paramFetch)
 	again := d.k.OverFetch != nil && d.k.OverFetch.Ratio.Low > fetch
-	reuse := d.k.OverFetch == nil && d.k.Reuse != nil && d.k.Reuse.Low > fetch
-	if !again && !reuse {
+	reuse := d.k.OverFetch == nil && d.k.Reuse != nil && d.k.Reuse.Low > fetch && d.readsAgain(fetch)
+	if !again && !reuse || !d.matters("ea_read_bytes") {
 		return Decision{}, false
 	}
 	if v, ok := d.value("req_32B_pct"); ok && v > d.p.Param(paramPartial) {
@@ -254,6 +273,23 @@ func reuseLost(d *decider) (Decision, bool) {
 	out.Text = fmt.Sprintf("reuse lost: L1 asks for %s the bytes of memory traffic, but only %.1f %% hits", times(*d.k.Reuse), hit)
 	out.Evidence = append(out.Evidence, finding.Evidence{Metric: "L1-to-L2 bytes over memory traffic", Value: d.k.Reuse.Low, Unit: "x", Threshold: &fetch})
 	return out, true
+}
+
+// readsAgain reports whether L1 reads more than memory delivers, as far as
+// reads and writes are told apart: written lines that are still in L2 when the
+// kernel ends are traffic to come, not reuse.
+func (d *decider) readsAgain(times float64) bool {
+	asked, ok := bounds(d.k, "l1_l2_read_bytes")
+	read, known := bounds(d.k, "ea_read_bytes")
+	return !ok || !known || asked.Low > times*read.High
+}
+
+// shape is what the remedies depend on.
+func (d *decider) shape() rule.Shape {
+	if d.k.Machine.Facts["XCC"].Value > 1 {
+		return rule.ManyDies
+	}
+	return 0
 }
 
 func streaming(d *decider) (Decision, bool) {
@@ -302,6 +338,14 @@ func cached(d *decider) (Decision, bool) {
 
 // times writes a ratio or a range of it.
 func times(r counters.Range) string { return span(r, 2) + "x" }
+
+// share is the part of the peak that is used.
+func (t *Traffic) share() string {
+	if t.Only != "" {
+		return fmt.Sprintf("at least %.1f %%", t.PctOfPeak.Low)
+	}
+	return percent(*t.PctOfPeak)
+}
 
 func percent(r counters.Range) string { return span(r, 1) + " %" }
 

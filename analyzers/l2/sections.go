@@ -56,7 +56,7 @@ func summary(kernels []Kernel, v counters.View) report.Table {
 		k := &kernels[i]
 		peak := report.Absent("")
 		if k.Traffic != nil && k.Traffic.PctOfPeak != nil {
-			peak = report.Cell{Text: percent(*k.Traffic.PctOfPeak), Value: k.Traffic.PctOfPeak.Low}
+			peak = report.Cell{Text: k.Traffic.share(), Value: k.Traffic.PctOfPeak.Low}
 		}
 		t.Rows = append(t.Rows, []report.Cell{
 			report.Text(k.Name), report.Cycles(k.Dispatches), cell(k, "l2_hit_pct"), rate(k, "ea_read_GBps"), rate(k, "ea_write_GBps"), peak,
@@ -187,9 +187,12 @@ func trafficText(k *Kernel) string {
 		return ""
 	}
 	s := fmt.Sprintf("%s GB/s both ways", span(*t.GBps, 1))
+	if t.Only != "" {
+		s = fmt.Sprintf("at least %.1f GB/s, %s alone", t.GBps.Low, t.Only)
+	}
 	switch {
 	case t.PctOfPeak != nil:
-		s += fmt.Sprintf(" = %s of the peak of %.5g GB/s (%s)", percent(*t.PctOfPeak), t.PeakGBps, t.PeakSource)
+		s += fmt.Sprintf(" = %s of the peak of %.5g GB/s (%s)", t.share(), t.PeakGBps, t.PeakSource)
 	case t.PeakGBps > 0:
 		s += fmt.Sprintf(": more than the peak of %.5g GB/s (%s), so the device or the duration is another", t.PeakGBps, t.PeakSource)
 	default:

@@ -1,6 +1,7 @@
 package regime
 
 import (
+	"cmp"
 	"fmt"
 	"math"
 	"slices"
@@ -26,11 +27,15 @@ var counted = []struct {
 	metrics  []string
 	// peak takes the share of a peak instead of the value.
 	peak bool
+	// upper figures are an upper end: requests of unknown size. They suggest, as
+	// requested bytes do, and where requests stall they do not even that.
+	upper bool
 }{
-	{resMatrix, Compute, []string{"mfma_util_pct"}, false},
-	{resVALU, Compute, []string{"valu_util_pct"}, false},
-	{resL2, Bandwidth, []string{"l2_bw_GBps"}, true},
-	{resLDS, Bandwidth, []string{"lds_util_pct"}, false},
+	{resMatrix, Compute, []string{"mfma_util_pct"}, false, false},
+	{resVALU, Compute, []string{"valu_util_pct"}, false, false},
+	{resL2, Bandwidth, []string{"l1_l2_GBps"}, true, false},
+	{resL2, Bandwidth, []string{"l2_bw_GBps"}, true, true},
+	{resLDS, Bandwidth, []string{"lds_useful_pct"}, false, false},
 }
 
 // counterRuns adds every kernel of every run under a counter profiler.
@@ -59,47 +64,90 @@ func (j *joiner) counterRuns() {
 
 // counterFacts are the facts of one counter run.
 func (d *decider) counterFacts(m *CounterMeasure) facts {
-	f := facts{fill: 1}
+	f := facts{fill: 1, stall: m.stall()}
 	for _, c := range counted {
-		if l, ok := m.level(c.resource, c.regime, c.metrics, c.peak); ok {
+		if slices.ContainsFunc(f.levels, func(l Level) bool { return l.Resource == c.resource }) {
+			continue
+		}
+		if l, ok := d.level(m, c.resource, c.regime, c.metrics, c.peak, c.upper); ok {
 			f.levels = append(f.levels, l)
 		}
 	}
 	if l, ok := d.traffic(m); ok {
 		f.levels = append(f.levels, l)
 	}
+	f.rate = m.rate()
 	if v, ok := m.Counters.Metrics["dep_wait_pct_of_wave_cycles"]; ok && v.Value != nil {
 		f.waiting, f.waitingFrom = v.Value, "counters: "+v.Source
 	}
 	return f
 }
 
-// level makes a level of the first metric that has a value, or of one that
-// cannot be right.
-func (m *CounterMeasure) level(resource string, r Regime, metrics []string, peak bool) (Level, bool) {
+// level makes a level of the first metric that has a value or a range, or of one
+// that cannot be right.
+func (d *decider) level(m *CounterMeasure, resource string, r Regime, metrics []string, peak, upper bool) (Level, bool) {
 	for _, id := range metrics {
 		v, ok := m.Counters.Metrics[id]
 		if !ok {
 			continue
 		}
 		l := Level{Resource: resource, Regime: r, Basis: Measured, How: v.Source, Source: "counters of " + m.Counters.Run}
-		pct := v.Value
-		if peak {
-			pct = v.PctOfPeak
+		if low, high, ok := ends(v, peak); ok {
+			d.between(&l, low, high)
+			l.note = v.Note
+			if upper {
+				l.AtMost, l.note = true, "every request counts as a whole line, which not all are"
+				l.Undecided = m.stallsL2() != "" && l.Pct >= d.bandwidth
+				l.note = cmp.Or(m.stallsL2(), l.note)
+			}
+			if l.Pct > 100 {
+				l.Flag = overPeak(v)
+			}
+			return l, true
 		}
-		switch {
-		case pct != nil && *pct <= 100:
-			l.Pct = *pct
-			return l, true
-		case pct != nil:
-			l.Pct, l.Flag = *pct, overPeak(v)
-			return l, true
-		case v.Value == nil && v.Computed != nil && !peak:
+		if v.Computed != nil && !peak {
 			l.Pct, l.Flag = *v.Computed, overPeak(v)
 			return l, true
 		}
 	}
 	return Level{}, false
+}
+
+// ends are both ends of a metric in percent, equal where it is known.
+func ends(v counters.Value, peak bool) (low, high float64, ok bool) {
+	scale := 1.0
+	if peak {
+		if v.Peak == nil || v.Peak.Value <= 0 {
+			return 0, 0, false
+		}
+		scale = 100 / v.Peak.Value
+	}
+	switch {
+	case v.Value != nil:
+		return *v.Value * scale, *v.Value * scale, true
+	case v.Range != nil:
+		return v.Range.Low * scale, v.Range.High * scale, true
+	}
+	return 0, 0, false
+}
+
+// between gives a level a figure that is known to lie in a range: its lower end
+// where that decides, its upper end where that does, or where neither does.
+func (d *decider) between(l *Level, low, high float64) {
+	from, _ := d.from(*l)
+	l.Pct = low
+	if high-low <= sameRange {
+		return
+	}
+	l.How += fmt.Sprintf("; between %.0f and %.0f %%", low, high)
+	switch {
+	case low >= from:
+		l.AtLeast = true
+	case high < from:
+		l.Pct, l.AtMost = high, true
+	default:
+		l.Pct, l.AtMost, l.Undecided = high, true, true
+	}
 }
 
 func overPeak(v counters.Value) string {
@@ -126,19 +174,30 @@ func (d *decider) traffic(m *CounterMeasure) (Level, bool) {
 		l.How = fmt.Sprintf("bytes between L2 and memory / duration / %.0f GB/s, a measured peak (theoretical: %.0f GB/s)", mm.Value, t.PeakGBps)
 		l.Source = "counters of " + m.Counters.Run + "; peak: " + mm.Source
 	}
-	l.Pct = low
 	l.Streaming = slices.ContainsFunc(m.L2.Decisions, func(d l2.Decision) bool { return d.ID == l2.Streaming })
-	if high-low > sameRange {
-		l.How += fmt.Sprintf("; between %.0f and %.0f %%", low, high)
-		l.Undecided = low < d.bandwidth && high >= d.bandwidth
-		if low < d.bandwidth {
-			l.Pct = high
-		}
+	if t.Only != "" {
+		l.How = t.Only + " alone, " + l.How
+		l.note = "only " + t.Only + " were counted"
 	}
+	d.between(&l, low, high)
 	if l.Pct > 100 {
 		l.Flag = "more than memory can give: the MALL serves a part, or the passes do not fit"
 	}
 	return l, true
+}
+
+// rate says how much memory moved where its peak is not known; "" where it is, or
+// nothing was counted.
+func (m *CounterMeasure) rate() string {
+	if m.L2 == nil || m.L2.Traffic == nil || m.L2.Traffic.GBps == nil || m.L2.Traffic.PeakGBps > 0 {
+		return ""
+	}
+	t := m.L2.Traffic
+	s := fmt.Sprintf("memory moves %.4g GB/s", t.GBps.Low)
+	if t.Only != "" || t.GBps.High > t.GBps.Low {
+		s = fmt.Sprintf("memory moves at least %.4g GB/s", t.GBps.Low)
+	}
+	return s
 }
 
 // impossibleTraffic is memory traffic above the memory's peak, which the
@@ -190,6 +249,10 @@ func merged(f, c facts) facts {
 	}
 	if f.waiting == nil {
 		f.waiting, f.waitingFrom = c.waiting, c.waitingFrom
+	}
+	f.rate = cmp.Or(f.rate, c.rate)
+	if f.stall == nil {
+		f.stall = c.stall
 	}
 	return f
 }

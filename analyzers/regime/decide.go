@@ -33,8 +33,12 @@ type facts struct {
 	waiting     *float64
 	waitingFrom string
 	waits       []Wait
-	launch      *gpu.LaunchShape
-	fill        float64
+	// stall is the unit that is busy with stalls, nil for none; rate what memory
+	// moves where its peak is not known.
+	stall  *stall
+	rate   string
+	launch *gpu.LaunchShape
+	fill   float64
 	// lost is the share, 0 to 1, of the waves that are not in the wave files.
 	lost float64
 	// balance is nil when unknown.
@@ -101,6 +105,9 @@ func (l limits) decide(f facts) outcome {
 	if len(busy) > 0 {
 		return l.bound(busy)
 	}
+	if o, ok := l.stalled(f); ok {
+		return o
+	}
 	if o, ok := l.notFilled(f); ok {
 		return o
 	}
@@ -135,8 +142,8 @@ func (l limits) bound(busy []Level) outcome {
 	_, firm := l.from(first)
 	o := outcome{
 		regime: first.Regime, subtype: first.Resource, top: busy[:1],
-		likely: first.Basis == UpperBound || first.Pct < firm,
-		atRoof: first.Basis != UpperBound && first.Pct >= l.roof,
+		likely: first.Basis == UpperBound || first.AtMost || first.Pct < firm,
+		atRoof: first.Basis != UpperBound && !first.AtMost && first.Pct >= l.roof,
 	}
 	for _, v := range busy[1:] {
 		if v.Regime != first.Regime && min(first.Pct, 100)-min(v.Pct, 100) < l.mixed {
@@ -194,10 +201,12 @@ func idleInTail(s *gpu.LaunchShape) float64 {
 func (l limits) latency(f facts) outcome {
 	has := func(r Regime) bool {
 		return slices.ContainsFunc(f.levels, func(v Level) bool {
-			return v.Regime == r && (r == Compute && v.Flag == "" || v.Resource == resHBM && (v.Flag == "" || v.Basis == UpperBound))
+			return v.Regime == r && (r == Compute && v.Flag == "" && !v.Undecided || v.Resource == resHBM && (v.Flag == "" || v.Basis == UpperBound))
 		})
 	}
 	switch {
+	case f.rate != "" && !has(Bandwidth):
+		return outcome{regime: Inconclusive, subtype: string(MissingDevice), why: f.rate + "; which share of the peak that is, is not known without the GPU: give --device"}
 	case f.waiting == nil && !has(Compute) && !has(Bandwidth):
 		return outcome{regime: Inconclusive, subtype: string(MissingTrace), why: "neither utilisation nor waits are known"}
 	case !has(Compute):
@@ -242,7 +251,7 @@ func (d *decider) decide() {
 		c := d.counterFacts(m)
 		k.source("counters", i, d.judge(c))
 		k.Contradictions = append(k.Contradictions, d.disagreements(f, c)...)
-		if f.gate != "" && len(c.levels) > 0 {
+		if f.gate != "" && (len(c.levels) > 0 || c.rate != "") {
 			c.launch, c.fill, c.balance = f.launch, f.fill, f.balance
 			f = c
 			continue

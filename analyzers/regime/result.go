@@ -36,6 +36,11 @@ const (
 	Tail        = "tail"
 	// Imbalance: the compute units of the traced engines had unequal work.
 	Imbalance = "imbalance"
+	// The LDS is busy with stalls: accesses that are not aligned to their width,
+	// bank conflicts, atomics of several lanes on one address.
+	LDSUnaligned = "lds_unaligned"
+	LDSConflicts = "lds_bank_conflicts"
+	LDSAddresses = "lds_address_conflicts"
 )
 
 // Basis says how a utilisation is known.
@@ -68,7 +73,9 @@ type Kernel struct {
 	// Subtype is the resource of compute ("matrix", "valu", "issue") and
 	// bandwidth ("hbm", "l2", "lds", ...), both of mixed, the dominant wait of
 	// latency ("vmem", "lds", "smem", "barrier", "dependency", "issue", ...)
-	// or "under_filled", "tail" and "imbalance", and what is missing of inconclusive.
+	// or "under_filled", "tail" and "imbalance", or the stalls that a unit is busy
+	// with ("lds_unaligned", "lds_bank_conflicts", "lds_address_conflicts"), and
+	// what is missing of inconclusive.
 	Subtype string `json:"subtype,omitempty"`
 	// Likely is set between the threshold of "likely" and that of the fact, and
 	// for bounds that a trace can only suggest.
@@ -125,10 +132,16 @@ type Level struct {
 	// work, whose tiles caches serve, or of one so short that the time of its
 	// launch, which is not known, decides.
 	Undecided bool `json:"undecided,omitempty"`
+	// AtLeast and AtMost are set where counters allow a range, and Pct is its
+	// lower or upper end.
+	AtLeast bool `json:"at_least,omitempty"`
+	AtMost  bool `json:"at_most,omitempty"`
 	// Streaming is set where counters say that each byte crosses L2 once:
 	// such kernels reach 50 to 60 % of HBM's theoretical peak on real parts.
 	Streaming bool `json:"streaming,omitempty"`
 
+	// note says why a range is one.
+	note string
 	// whole is set where the figure does not depend on how many of the waves
 	// were read.
 	whole bool

@@ -42,6 +42,21 @@ func Terms() []rule.Term {
 			Fix:  "longest workgroups first, work queues, split workgroups",
 		},
 		{
+			Name: LDSUnaligned, Kind: "subtype of latency", Source: "rocprofiler-sdk counter_defs.yaml: SQ_LDS_UNALIGNED_STALL",
+			Text: "The LDS is busy {bandwidth_pct} % of the time or more, and more of it with unaligned accesses than with moving data: their addresses are no multiples of their width.",
+			Fix:  "rows whose pitch is a multiple of the access width",
+		},
+		{
+			Name: LDSConflicts, Kind: "subtype of latency", Source: "rocprofiler-sdk counter_defs.yaml: SQ_LDS_BANK_CONFLICT",
+			Text: "The LDS is busy {bandwidth_pct} % of the time or more, and more of it with bank conflicts than with moving data.",
+			Fix:  "XOR swizzle, or padding by a multiple of the access width",
+		},
+		{
+			Name: LDSAddresses, Kind: "subtype of latency", Source: "rocprofiler-sdk counter_defs.yaml: SQ_LDS_ADDR_CONFLICT",
+			Text: "The LDS is busy {bandwidth_pct} % of the time or more, and more of it with atomics of several lanes on one address than with moving data.",
+			Fix:  "reduce over the lanes first, several copies of the counters",
+		},
+		{
 			Name: string(Mixed), Kind: "regime", Source: src,
 			Text: "Two resources are within {mixed_points} points of each other: easing one alone gains little.",
 		},

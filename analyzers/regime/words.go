@@ -1,6 +1,7 @@
 package regime
 
 import (
+	"cmp"
 	"fmt"
 	"slices"
 	"strings"
@@ -32,6 +33,8 @@ func (d *decider) sentence(f facts, o outcome) string {
 			s += " (tail)"
 		}
 		return s + ": " + o.why + "; " + d.busiest(f) + waitText(f)
+	case stallWords(o.subtype) != "":
+		return s + " (" + stallWords(o.subtype) + "): " + o.why + waitText(f)
 	case o.regime == Latency:
 		return s + ": " + d.busiest(f) + waitText(f)
 	}
@@ -57,6 +60,10 @@ func levelText(v Level) string {
 		return fmt.Sprintf("%s at no more than %.0f %% of its peak, by the bytes requested", name, v.Pct)
 	case v.Flag != "":
 		return name + " above its peak (flagged)"
+	case v.AtLeast:
+		return fmt.Sprintf("%s at %.0f %% of its peak or more", name, v.Pct)
+	case v.AtMost:
+		return fmt.Sprintf("%s at no more than %.0f %% of its peak", name, v.Pct)
 	}
 	return fmt.Sprintf("%s at %.0f %% of its peak", name, v.Pct)
 }
@@ -98,6 +105,9 @@ func (d *decider) evidence(f facts, m *TraceMeasure) []finding.Evidence {
 			e.Metric, e.Unit = v.Resource+"_requested", "% of peak, upper bound"
 		}
 		out = append(out, e)
+	}
+	if f.stall != nil && f.stall.stalled > f.stall.useful {
+		out = append(out, f.stall.evidence()...)
 	}
 	if f.waiting != nil {
 		out = append(out, finding.Evidence{Metric: "waiting", Value: *f.waiting, Unit: "% of wave cycles", Threshold: new(d.waiting), Source: f.waitingFrom})
@@ -164,14 +174,17 @@ func (d *decider) also(f facts, o outcome) []string {
 	}
 	for _, v := range f.levels {
 		if v.Undecided && v.Pct >= d.bandwidth {
-			out = append(out, levelText(v)+"; "+d.undecidedText())
+			out = append(out, levelText(v)+"; "+d.undecidedText(v))
 		}
 	}
 	return out
 }
 
-// undecidedText says why requested bytes prove nothing.
-func (d *decider) undecidedText() string {
+// undecidedText says why a range, or requested bytes, prove nothing.
+func (d *decider) undecidedText(v Level) string {
+	if v.Basis == Measured {
+		return cmp.Or(v.note, "the counters allow a range")
+	}
 	m := d.k.Main
 	if m != nil && !m.HasMatrix && m.LaunchNs > 0 {
 		return fmt.Sprintf("if its launch took %.2g us more than its waves it is %.0f %%: a kernel-trace row of the dispatch would decide", m.LaunchNs/1000, m.leastPct())

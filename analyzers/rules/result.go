@@ -103,7 +103,7 @@ func (k *Kernel) refine(mostOfPct float64) {
 }
 
 // leads names the rule that says what to do about a verdict's subtype.
-var leads = map[string]string{regime.UnderFilled: "grid_under_filled", regime.Tail: "tail", regime.Imbalance: "imbalance"}
+var leads = map[string]string{regime.UnderFilled: "grid_under_filled", regime.Tail: "tail", regime.Imbalance: "imbalance", regime.LDSUnaligned: "unaligned_lds", regime.LDSConflicts: "bank_conflicts"}
 
 // lead puts first what follows from the verdict itself: as long as it stands,
 // the others are what to do within it.

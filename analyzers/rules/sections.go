@@ -247,7 +247,10 @@ func mainEvidence(k *Kernel, e finding.Evidence) bool {
 
 func levelValue(l regime.Level) string {
 	s := fmt.Sprintf("%.1f %% of peak", l.Pct)
-	if l.Basis == regime.UpperBound {
+	switch {
+	case l.AtLeast:
+		s = fmt.Sprintf("at least %.1f %% of peak", l.Pct)
+	case l.Basis == regime.UpperBound, l.AtMost:
 		s = fmt.Sprintf("at most %.1f %% of peak", l.Pct)
 	}
 	if l.Flag != "" {
@@ -267,6 +270,8 @@ func evidenceValue(e finding.Evidence) string {
 		return fmt.Sprintf("%.0f %s", e.Value, e.Unit)
 	case "traced_window":
 		return fmt.Sprintf("%.0f %s", e.Value, e.Unit)
+	case "lds_busy", "lds_useful", regime.LDSUnaligned, regime.LDSConflicts, regime.LDSAddresses:
+		return fmt.Sprintf("%.1f %s", e.Value, e.Unit)
 	}
 	return ""
 }

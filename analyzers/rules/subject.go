@@ -47,6 +47,11 @@ type subject struct {
 
 func newSubject(p *analysis.Pass, k *regime.Kernel) *subject {
 	s := &subject{p: p, k: k, occ: k.Static, m: k.Main}
+	if k.GPU != nil {
+		if dies, ok := k.GPU.Number("XCC"); ok && dies.Number > 1 {
+			s.shape = rule.ManyDies
+		}
+	}
 	if s.m == nil {
 		return s
 	}
@@ -60,7 +65,7 @@ func newSubject(p *analysis.Pass, k *regime.Kernel) *subject {
 	s.split = exposed.Analyzer.Of(p, s.tt)
 	shapes := shape.Analyzer.Of(p, s.tt)
 	s.repeats = shapes.Repeats
-	s.shape = shapes.Kernels[s.m.Kernel]
+	s.shape |= shapes.Kernels[s.m.Kernel]
 	s.waveCycles = s.m.Hot.Counted.LatencyCycles + s.m.Hot.Counted.IdleCycles
 	return s
 }

@@ -17,7 +17,8 @@ func verdictRules() []rule.Check[*subject] {
 		verdictRule("bandwidth_bound", "Bandwidth-bound", "a memory level is the bound, and not at its roof",
 			[]rule.Advice{
 				{Text: "move fewer or better-shaped bytes: smaller types, fused kernels, 16 bytes per lane and whole lines"},
-				{When: rule.MatrixWork, Text: "reuse in L2 (XCD swizzle of the workgroups)"},
+				{When: rule.MatrixWork, Text: "reuse in L2"},
+				{When: rule.MatrixWork | rule.ManyDies, Text: "XCD swizzle of the workgroups"},
 				{When: rule.GEMM | rule.MatrixLoop, Text: "larger tiles: each byte is used more often"},
 			},
 			func(k *regime.Kernel) bool { return k.Regime == regime.Bandwidth && !k.AtRoof }),

@@ -43,8 +43,8 @@
 //	  before the barrier; give all waves equal work: the last one to come sets the
 //	  time.
 //	info: 3 smaller findings left out (-v, --top 0).
-//	info: 9 rules could not run for lack of evidence: see what to capture next (-v
-//	  names them).
+//	info: 10 rules could not run for lack of evidence: see what to capture next
+//	  (-v names them).
 //
 //	-- What to capture next --------------------------------------------------------
 //	why  counters say how much of memory's bandwidth is really used

@@ -40,6 +40,8 @@ const (
 	ScalarLoop
 	// Sync: fences, returning atomics or polling loops were executed.
 	Sync
+	// ManyDies: the kernel ran on a GPU of several dies, each with an L2.
+	ManyDies
 )
 
 // shapeWords say when an advice holds, in the order in which they are listed.
@@ -63,6 +65,7 @@ var shapeWords = []struct {
 	{Reduction, "a reduction"},
 	{ScalarLoop, "scalar loads in a loop"},
 	{Sync, "synchronisation"},
+	{ManyDies, "several dies"},
 }
 
 // Has reports whether the shape has all of some features.
