@@ -141,7 +141,7 @@ func (s *subject) differs(need, shown gpu.Result) error {
 		return nil
 	}
 	if need.Groups != shown.Groups {
-		s.note(note("descriptor_padded", "the descriptor allocates %d VGPRs and %d SGPRs where the code needs %d and %d: it holds %d instead of %d workgroups/%s",
+		s.note(note("descriptor_padded", "the descriptor allocates %d VGPRs and %d SGPRs where the metadata says %d and %d: it holds %d instead of %d workgroups/%s",
 			s.alloc.TotalVGPR, s.alloc.SGPR, used(need, gpu.VGPR), used(need, gpu.SGPR), shown.Groups, need.Groups, shown.Unit))
 		return nil
 	}

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"math"
 	"slices"
+	"strings"
 
 	"github.com/rocanalyze/rocanalyze/analyzers/code"
 	"github.com/rocanalyze/rocanalyze/analyzers/kernels"
@@ -415,7 +416,11 @@ func (g *Grid) add(l *trace.LaunchSum) {
 // codeObjects adds the kernels of code objects, listings and flags, but those
 // that a capture's kernel was joined with.
 func (b *builder) codeObjects() error {
+	left := b.otherTargets()
 	for _, co := range b.p.Trace.CodeObjects {
+		if left[co] {
+			continue
+		}
 		m := b.compiledFor(co)
 		for i := range co.Kernels {
 			k := &co.Kernels[i]
@@ -428,6 +433,31 @@ func (b *builder) codeObjects() error {
 		}
 	}
 	return nil
+}
+
+// otherTargets are the code objects of files that hold code for several GPUs, the
+// named one among them: those for the others are not what the user asks about.
+func (b *builder) otherTargets() map[*trace.CodeObject]bool {
+	named := string(b.p.Capture.NamedArch())
+	if named == "" {
+		return nil
+	}
+	files := map[string]bool{} // that have code for the named GPU
+	other := func(co *trace.CodeObject) bool {
+		a, err := gpu.ArchByName(co.Target)
+		return err != nil || a.Name != named
+	}
+	for _, co := range b.p.Trace.CodeObjects {
+		file, _, part := strings.Cut(co.Path, "#")
+		files[file] = files[file] || part && !other(co)
+	}
+	left := map[*trace.CodeObject]bool{}
+	for _, co := range b.p.Trace.CodeObjects {
+		if file, _, _ := strings.Cut(co.Path, "#"); files[file] && other(co) {
+			left[co] = true
+		}
+	}
+	return left
 }
 
 // compiled adds one kernel of a code object.

@@ -133,6 +133,10 @@ func summary(r *Result, kernels []Kernel, v View) report.Table {
 	if v.LLVM {
 		t.Columns = append(t.Columns[:2:2], append([]report.Column{{Key: "llvm", Title: "LLVM", Align: report.AlignRight}}, t.Columns[2:]...)...)
 	}
+	several := slices.ContainsFunc(kernels, func(k Kernel) bool { return k.Arch != "" && k.Arch != kernels[0].Arch })
+	if several {
+		t.Columns = slices.Insert(t.Columns, 1, report.Column{Key: "arch", Title: "GPU"})
+	}
 	timed := false
 	for i := range kernels {
 		timed = timed || share(r, &kernels[i]) >= 0
@@ -141,13 +145,13 @@ func summary(r *Result, kernels []Kernel, v View) report.Table {
 		t.Columns = append([]report.Column{{Key: "time_pct", Title: "time%", Align: report.AlignRight}}, t.Columns...)
 	}
 	for i := range kernels {
-		t.Rows = append(t.Rows, summaryRow(r, &kernels[i], v, timed))
+		t.Rows = append(t.Rows, summaryRow(r, &kernels[i], v, timed, several))
 	}
 	t.Note = summaryNote(r, kernels, timed)
 	return t
 }
 
-func summaryRow(r *Result, k *Kernel, v View, timed bool) []report.Cell {
+func summaryRow(r *Result, k *Kernel, v View, timed, several bool) []report.Cell {
 	var row []report.Cell
 	if timed {
 		row = append(row, report.Absent(""))
@@ -157,7 +161,11 @@ func summaryRow(r *Result, k *Kernel, v View, timed bool) []report.Cell {
 			row[0] = report.Cell{Text: "trace"}
 		}
 	}
-	row = append(row, report.Text(k.Name), wavesCell(k))
+	row = append(row, report.Text(k.Name))
+	if several {
+		row = append(row, report.TextOf(k.Arch))
+	}
+	row = append(row, wavesCell(k))
 	if v.LLVM {
 		row = append(row, report.Absent(""))
 		if k.LLVM != nil {

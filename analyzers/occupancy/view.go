@@ -25,13 +25,15 @@ not the problem (the grid is too small, or nothing more fits).
 
 SOURCE is a rocpd database (*_results.db), a kernel trace (*_kernel_trace.csv of
 rocprofv3 or rocprof), a dispatch directory of a thread trace, a code object
-(.hsaco, .co, .o, .out, or the binary that holds it), its assembly (.s), or a
-directory of any of them. Without SOURCE, the flags describe the kernel.
+(.hsaco, .co, .o, .out, or the binary that holds it), its assembly (.s, .amdgcn;
+with the host's in front of it, as hipcc -S writes it), or a directory of any of
+them. Without SOURCE, the flags describe the kernel.
 
 The GPU comes from the database, or the agent_info.csv beside a capture, else from
---device or --arch, else from the code. --workgroup, --lds and --grid replace what a SOURCE
-says: a code object does not know how it is launched, nor a CSV the LDS that is
-added at launch.
+--device or --arch, else from the code; of a file with code for several GPUs
+--arch selects. --workgroup, --lds and --grid replace what a SOURCE says: a code
+object does not know how it is launched, nor a CSV the LDS that is added at
+launch.
 
 Limiters: vgpr, sgpr, lds, wg_slots (workgroup slots), waves (the wave slots).
 On RDNA in WGP mode workgroups are counted per WGP (two CUs).`,

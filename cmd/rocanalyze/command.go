@@ -256,7 +256,7 @@ func (r *runner) open(ctx context.Context) (err error) {
 	if r.in.Trace == nil {
 		r.in.Trace = &trace.Trace{}
 		if len(r.in.Paths) > 0 {
-			r.in.Trace, err = ingest.Open(ctx, r.in.Paths, ingest.Options{Only: r.c.Reads, Stdin: r.app.stdin})
+			r.in.Trace, err = ingest.Open(ctx, r.in.Paths, ingest.Options{Only: r.c.Reads, Stdin: r.app.stdin, Arch: capture.ArchOf(r.in.Options.Device)})
 		}
 	}
 	return err

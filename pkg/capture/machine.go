@@ -448,6 +448,15 @@ func CheckDevice(name string) error {
 	return err
 }
 
+// ArchOf is the architecture of what the user named; "" where it is none.
+func ArchOf(name string) string {
+	f, err := parseFlag(name)
+	if err != nil {
+		return ""
+	}
+	return string(f.arch)
+}
+
 func parseFlag(name string) (*flag, error) {
 	f := &flag{name: name}
 	if name == "" {

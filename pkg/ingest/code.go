@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"io"
 	"io/fs"
+	"slices"
 	"strings"
 
 	"github.com/rocanalyze/rocanalyze/pkg/ingest/codeobj"
@@ -37,11 +38,11 @@ func (o *opener) assembly(c *candidate) error {
 	if err != nil {
 		return c.fail(err, "")
 	}
-	obj, err := codeobj.ReadAssembly(rest, c.shown)
-	if err != nil && len(obj.Kernels) == 0 {
+	objs, err := codeobj.ReadAssembly(rest, c.shown, o.opts.Arch)
+	if err != nil && !slices.ContainsFunc(objs, func(obj codeobj.Object) bool { return len(obj.Kernels) > 0 }) {
 		return c.fail(err, "")
 	}
-	o.addObjects(c, "assembly", []codeobj.Object{obj}, err)
+	o.addObjects(c, "assembly", objs, err)
 	return nil
 }
 

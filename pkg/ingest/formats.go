@@ -41,7 +41,7 @@ func formats() []format {
 		{"kernel_trace", trace.Dispatches, []string{".csv"}, isKernelTrace, (*opener).kernelTrace},
 		{"kernel_stats", trace.Dispatches, []string{".csv"}, isKernelStats, (*opener).kernelStats},
 		{"code_object", trace.Code, []string{".hsaco", ".co", ".out", ".o"}, isCodeObject, (*opener).codeObject},
-		{"assembly", trace.Code, []string{".s", ".out", ".o"}, isAssembly, (*opener).assembly},
+		{"assembly", trace.Code, []string{".s", ".S", ".asm", ".amdgcn", ".out", ".o"}, isAssembly, (*opener).assembly},
 	}
 }
 
@@ -75,7 +75,22 @@ func isCodeObject(c *candidate) bool {
 	return codeobj.Sniff(c.head) || c.given && codeobj.SniffHost(c.head)
 }
 
-func isAssembly(c *candidate) bool { return codeobj.SniffAssembly(c.head[:min(len(c.head), 4096)]) }
+// isAssembly looks for the marks of a listing in the whole file where its
+// beginning has none: comments and the code of the host may stand before them.
+func isAssembly(c *candidate) bool {
+	if codeobj.SniffAssembly(c.head) {
+		return true
+	}
+	if len(c.head) < headBytes {
+		return false
+	}
+	rest, err := c.rest()
+	if err != nil {
+		return false // who opens the file says it
+	}
+	found, err := codeobj.FindAssembly(rest)
+	return found && err == nil
+}
 
 // headBytes of a file are enough to recognise it.
 const headBytes = counters.SniffBytes

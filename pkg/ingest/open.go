@@ -15,6 +15,7 @@ import (
 	"strings"
 
 	"github.com/rocanalyze/rocanalyze/pkg/ingest/att"
+	"github.com/rocanalyze/rocanalyze/pkg/ingest/codeobj"
 	"github.com/rocanalyze/rocanalyze/pkg/ingest/kerneltrace"
 	"github.com/rocanalyze/rocanalyze/pkg/trace"
 )
@@ -36,6 +37,8 @@ type Options struct {
 	Only trace.Part
 	// Stdin is what the path "-" stands for.
 	Stdin io.Reader
+	// Arch is the architecture of assembly listings that do not name theirs.
+	Arch string
 }
 
 // Stdin is the path of standard input.
@@ -499,6 +502,9 @@ func (o *opener) unwanted(p string, c *candidate, known bool) error {
 	}
 	if what, help := tableKind(c); what != "" {
 		return &PathError{Path: p, Problem: what, Advice: help}
+	}
+	if what, advice := codeobj.Foreign(c.head); what != "" {
+		return &PathError{Path: p, Problem: what, Advice: advice}
 	}
 	l := o.lack()
 	return &PathError{Path: p, Problem: "not recognised", Advice: l.fileAdvice}

@@ -14,50 +14,134 @@ import (
 // maxLine is how much of one line of a listing is kept; longer lines are data.
 const maxLine = 64 << 10
 
-// SniffAssembly says whether a text file that begins with head is an AMDGPU
-// listing. LLVM writes the target in the first line; 4 KiB of head reach it behind
-// the comments of a hand-written file.
-func SniffAssembly(head []byte) bool {
-	if bytes.IndexByte(head, 0) >= 0 {
+// marks are the first words of lines that only AMDGPU listings have: directives of
+// LLVM's AMDGPU assembler (AMDGPUUsage, "Assembler Directives"), those of code
+// object V2, and the last instruction of every program.
+var marks = map[string]bool{
+	".amdgcn_target": true, ".amdhsa_kernel": true, ".amdhsa_code_object_version": true, ".amdgpu_metadata": true,
+	".amd_kernel_code_t": true, ".amdgpu_hsa_kernel": true, ".hsa_code_object_version": true, "s_endpgm": true,
+}
+
+// isMark reports whether a line is one of an AMDGPU listing; llvm-objdump begins
+// with the format.
+func isMark(line []byte) bool {
+	line = bytes.TrimSpace(line)
+	if len(line) == 0 || line[0] != '.' && line[0] != 's' && !bytes.HasSuffix(line, []byte("file format elf64-amdgpu")) {
 		return false
 	}
-	for _, word := range []string{".amdgcn_target", ".amdhsa_kernel", ".amdhsa_code_object_version", ".amdgpu_metadata"} {
-		if bytes.Contains(head, []byte(word)) {
-			return true
+	end := bytes.IndexAny(line, " \t")
+	if end < 0 {
+		end = len(line)
+	}
+	return marks[string(line[:end])] || bytes.HasSuffix(line, []byte("file format elf64-amdgpu"))
+}
+
+// maxScan is how far FindAssembly looks into a file.
+const maxScan = 64 << 20
+
+// SniffAssembly says whether the beginning of a text file has a mark of an AMDGPU
+// listing. Comments or the code of the host may stand before the first one:
+// FindAssembly looks further.
+func SniffAssembly(head []byte) bool {
+	found, err := FindAssembly(bytes.NewReader(head))
+	return found && err == nil
+}
+
+// FindAssembly says whether a text file is an AMDGPU listing by the first 64 MiB.
+// It reads no further than the first mark, or the first byte that no text has.
+func FindAssembly(r io.Reader) (bool, error) {
+	br := bufio.NewReaderSize(io.LimitReader(r, maxScan), maxLine)
+	for {
+		line, err := br.ReadSlice('\n')
+		switch {
+		case bytes.IndexByte(line, 0) >= 0:
+			return false, nil
+		case isMark(line):
+			return true, nil
+		case errors.Is(err, io.EOF):
+			return false, nil
+		case err != nil && !errors.Is(err, bufio.ErrBufferFull):
+			return false, err
 		}
 	}
-	return false
 }
 
 // ReadAssembly reads the kernels of a listing: the .amdhsa_kernel directives, the
-// .amdgpu_metadata document and LLVM's "Kernel info" comments. name is used in paths
-// and errors only.
+// .amdgpu_metadata document and LLVM's "Kernel info" comments; macros are expanded.
+// A file that holds the listings of several targets, as hipcc -S writes it, gives
+// an object for each; the code of the host is left out. name is used in paths and
+// errors only. target is what a listing is for that does not say it (its author
+// gave it by -mcpu); it may be empty, and is no Object.Target.
 //
-// An error does not void the object beside it: it holds what could be read.
-func ReadAssembly(r io.Reader, name string) (Object, error) {
-	l := &listing{object: Object{Path: name}, byName: make(map[string]int)}
-	l.symbols = symbolTable{exprs: make(map[string]string), done: make(map[string]value)}
-	err := l.read(r)
-	if err == nil && l.open != nil {
-		err = fmt.Errorf("the listing ends inside .amdhsa_kernel %s: the file is truncated; write it again", l.open.kernel.Name)
+// An error does not void the objects beside it: they hold what could be read.
+func ReadAssembly(r io.Reader, name, target string) ([]Object, error) {
+	f := &listingFile{name: name, given: target}
+	f.begin()
+	err := f.read(r)
+	f.end(&err)
+	switch {
+	case err != nil || len(f.objects) > 0:
+	case f.l.code:
+		err = errors.New("AMDGPU instructions without an .amdhsa_kernel, as in a disassembly: nothing tells what a kernel allocates; give the code object (.hsaco, .co), or the .s of clang -S --cuda-device-only")
+	default:
+		err = errors.New("no .amdgcn_target and no .amdhsa_kernel: not an AMDGPU listing; give the .s of clang -S --cuda-device-only")
+	}
+	if len(f.objects) > 1 {
+		for i := range f.objects {
+			f.objects[i].Path += "#" + f.objects[i].Target
+		}
+	}
+	if err != nil {
+		return f.objects, fmt.Errorf("%s: %w", name, err)
+	}
+	return f.objects, nil
+}
+
+// listingFile is a file with one listing, or with several one behind the other.
+type listingFile struct {
+	name, given string
+	l           *listing
+	host        bool // the part at hand is code of the host
+	comment     bool // a comment over several lines is open
+	objects     []Object
+}
+
+// begin starts the listing of another target.
+func (f *listingFile) begin() {
+	f.l = &listing{object: Object{Path: f.name}, given: f.given, byName: make(map[string]int), symbols: newSymbolTable()}
+	f.l.useTarget()
+	f.l.pre = preprocessor{emit: f.l.line, eval: f.l.symbols.at, defined: f.l.symbols.defined}
+}
+
+// end takes over what the listing held; err becomes its first error.
+func (f *listingFile) end(err *error) {
+	l := f.l
+	if *err == nil && l.open != nil {
+		*err = fmt.Errorf("the listing ends inside .amdhsa_kernel %s: the file is truncated; write it again", l.open.kernel.Name)
 	}
 	if l.yaml != nil {
 		l.endMetadata()
-		err = cmp.Or(err, errors.New("the listing ends inside .amdgpu_metadata: the file is truncated; write it again"))
+		*err = cmp.Or(*err, errors.New("the listing ends inside .amdgpu_metadata: the file is truncated; write it again"))
 	}
 	l.finish()
-	if err == nil && l.object.Target == "" && len(l.object.Kernels) == 0 {
-		err = errors.New("no .amdgcn_target and no .amdhsa_kernel: not an AMDGPU listing; give the .s of clang -S --cuda-device-only")
+	if l.object.Target != "" || len(l.object.Kernels) > 0 {
+		f.objects = append(f.objects, l.object)
 	}
-	if err != nil {
-		return l.object, fmt.Errorf("%s: %w", name, err)
+}
+
+// next ends a listing and begins the one behind it.
+func (f *listingFile) next() (err error) {
+	if f.end(&err); err == nil && len(f.objects) >= maxObjects {
+		err = fmt.Errorf("more than %d listings; split the file", maxObjects)
 	}
-	return l.object, nil
+	f.begin()
+	return err
 }
 
 // listing is the state of reading a listing line by line.
 type listing struct {
 	object  Object
+	given   string // the target that the caller knows
 	symbols symbolTable
 	kernels []*asmKernel
 	byName  map[string]int // kernel name to index in kernels
@@ -66,6 +150,12 @@ type listing struct {
 	info    map[string]string
 	yaml    *yamlReader // between .amdgpu_metadata and its end
 	meta    []Kernel
+	label   string // the last one
+	v2      bool   // between .amd_kernel_code_t and its end
+	pre     preprocessor
+	// unnamed says that the number of a register that an operand names is not
+	// known, code that there are AMDGPU instructions.
+	unnamed, code bool
 }
 
 // asmKernel is a kernel with its directives and comments as they are written.
@@ -75,7 +165,7 @@ type asmKernel struct {
 	comments   map[string]string
 }
 
-func (l *listing) read(r io.Reader) error {
+func (f *listingFile) read(r io.Reader) error {
 	br := bufio.NewReaderSize(r, maxLine)
 	for number := 1; ; number++ {
 		b, err := br.ReadSlice('\n')
@@ -86,12 +176,69 @@ func (l *listing) read(r io.Reader) error {
 		if err != nil && !errors.Is(err, io.EOF) {
 			return fmt.Errorf("line %d: %w", number, err)
 		}
-		if lineErr := l.line(strings.TrimRight(line, "\r\n")); lineErr != nil {
+		if lineErr := f.line(strings.TrimRight(line, "\r\n")); lineErr != nil {
 			return fmt.Errorf("line %d: %w", number, lineErr)
 		}
 		if err != nil {
 			return nil
 		}
+	}
+}
+
+// bundleMark stands in the comments before and behind each part of a bundle of
+// texts (Clang Offload Bundler documentation, "Bundled Text File Layout").
+const bundleMark = "__CLANG_OFFLOAD_BUNDLE__"
+
+func (f *listingFile) line(line string) error {
+	if _, id, ok := strings.Cut(line, bundleMark+"__START__ "); ok {
+		f.host = strings.HasPrefix(id, "host")
+		if f.l.object.Target != "" || len(f.l.kernels) > 0 {
+			return f.next()
+		}
+		return nil
+	}
+	if strings.Contains(line, bundleMark+"__END__") {
+		f.host = false
+		return nil
+	}
+	if f.host {
+		return nil
+	}
+	if f.l.yaml == nil {
+		line = f.uncommented(line)
+	}
+	text := strings.TrimSpace(line)
+	if word, rest := splitWord(text); word == ".amdgcn_target" && f.l.yaml == nil {
+		id := targetID(strings.Trim(stripComment(rest), `"`))
+		if f.l.object.Target != "" && f.l.object.Target != id {
+			if err := f.next(); err != nil {
+				return err
+			}
+		}
+	}
+	return f.l.pre.line(line, text)
+}
+
+// uncommented takes out comments between /* and */.
+func (f *listingFile) uncommented(line string) string {
+	if !f.comment && !strings.Contains(line, "/*") {
+		return line
+	}
+	var b strings.Builder
+	for {
+		mark := "/*"
+		if f.comment {
+			mark = "*/"
+		}
+		before, after, ok := strings.Cut(line, mark)
+		if !f.comment {
+			b.WriteString(before)
+		}
+		if !ok {
+			return b.String()
+		}
+		f.comment = !f.comment
+		line = after
 	}
 }
 
@@ -109,18 +256,30 @@ func (l *listing) line(line string) error {
 		return nil
 	}
 	l.info = nil
-	if !strings.HasPrefix(text, ".") {
+	text = stripComment(text)
+	if name, expr, ok := assignment(text); ok && !l.v2 {
+		l.symbols.define(name, expr)
 		return nil
 	}
-	directive, rest := splitWord(stripComment(text))
+	if !strings.HasPrefix(text, ".") {
+		return l.instruction(text)
+	}
+	directive, rest := splitWord(text)
 	switch directive {
 	case ".amdgcn_target":
-		return l.target(strings.Trim(rest, `"`))
+		l.object.Target = targetID(strings.Trim(rest, `"`))
+		l.useTarget()
+	case ".hsa_code_object_isa":
+		l.isa(rest)
 	case ".amdhsa_kernel":
 		return l.begin(strings.Trim(rest, `"`))
 	case ".end_amdhsa_kernel":
 		l.open = nil
-	case ".set", ".equ":
+	case ".amd_kernel_code_t":
+		return l.beginV2()
+	case ".end_amd_kernel_code_t":
+		l.v2, l.open = false, nil
+	case ".set", ".equ", ".equiv":
 		if name, expr, ok := strings.Cut(rest, ","); ok {
 			l.symbols.define(strings.TrimSpace(name), strings.TrimSpace(expr))
 		}
@@ -128,9 +287,45 @@ func (l *listing) line(line string) error {
 		l.yaml = &yamlReader{limit: maxKernels - len(l.meta)}
 	default:
 		if l.open != nil && strings.HasPrefix(directive, ".amdhsa_") {
-			l.open.directives[strings.Clone(directive)] = strings.Clone(rest)
+			l.directive(directive, rest)
 		}
 	}
+	return nil
+}
+
+// assignment splits "name = expression".
+func assignment(text string) (name, expr string, ok bool) {
+	name, expr, ok = strings.Cut(text, "=")
+	name = strings.TrimSpace(name)
+	if !ok || name == "" || strings.HasPrefix(expr, "=") || strings.ContainsFunc(name, func(r rune) bool { return r >= 0x80 || !isSymbolByte(byte(r)) }) {
+		return "", "", false
+	}
+	return name, strings.TrimSpace(expr), true
+}
+
+// directive keeps one of a kernel, with the value that it has at this place.
+func (l *listing) directive(name, text string) {
+	if (strings.Contains(text, nextFreeVGPR) || strings.Contains(text, nextFreeSGPR)) && (l.unnamed || l.pre.unsure) {
+		l.object.note("kernel %s: %s follows from operands behind macros or symbols that are not followed here; assemble the listing (llvm-mc -triple amdgcn-amd-amdhsa -mcpu=gfxNNN -filetype=obj) and give the object", l.open.kernel.Name, name)
+		text = ""
+	} else if v := l.symbols.at(text); v.ok {
+		text = strconv.FormatInt(v.n, 10)
+	}
+	l.open.directives[strings.Clone(name)] = strings.Clone(text)
+}
+
+// instruction reads a line of code, or of the values in an .amd_kernel_code_t.
+func (l *listing) instruction(text string) error {
+	if l.v2 {
+		l.valueV2(text)
+		return nil
+	}
+	if label, rest, ok := strings.Cut(text, ":"); ok && !strings.ContainsAny(label, " \t[") {
+		l.label = strings.Clone(label)
+		text = strings.TrimSpace(rest)
+	}
+	l.code = l.code || strings.HasPrefix(text, "s_")
+	l.uses(text)
 	return nil
 }
 
@@ -138,6 +333,10 @@ func (l *listing) line(line string) error {
 func (l *listing) endMetadata() {
 	l.yaml.endDims()
 	l.meta = append(l.meta, l.yaml.kernels...)
+	if l.object.Target == "" {
+		l.object.Target = l.yaml.target
+		l.useTarget()
+	}
 	l.yaml = nil
 }
 
@@ -160,13 +359,10 @@ func stripComment(s string) string {
 	return strings.TrimSpace(s)
 }
 
-func (l *listing) target(triple string) error {
-	id := targetID(triple)
-	if l.object.Target != "" && id != l.object.Target {
-		return fmt.Errorf("a second target, %s, after %s: a bundle of listings; split it with clang-offload-bundler --unbundle --type=s, or compile for one --offload-arch", id, l.object.Target)
-	}
-	l.object.Target = id
-	return nil
+// useTarget takes the register encoding of the target, or of the one that the
+// caller knows.
+func (l *listing) useTarget() {
+	l.symbols.g, _ = generationOf(cmp.Or(l.object.Target, l.given))
 }
 
 func (l *listing) begin(name string) error {
@@ -214,9 +410,10 @@ func (l *listing) comment(text string) {
 
 // finish evaluates what was collected, once all symbols are known.
 func (l *listing) finish() {
-	g, known := generationOf(l.object.Target)
-	if !known && l.object.Target != "" {
-		l.object.note("the register encoding of %s is not known: allocations are left out", l.object.Target)
+	target := cmp.Or(l.object.Target, l.given)
+	g, known := generationOf(target)
+	if !known && target != "" {
+		l.object.note("the register encoding of %s is not known: allocations are left out", target)
 	}
 	l.symbols.g = g
 	l.mergeMetadata()
@@ -285,7 +482,7 @@ func (l *listing) descriptor(a *asmKernel, g generation, known bool) *Descriptor
 		}
 		v := l.symbols.eval(text)
 		p := fitInt(v.n, v.ok)
-		if p == nil {
+		if p == nil && text != "" {
 			l.object.note("kernel %s: %s %.80s has no value in this listing", a.kernel.Name, key, text)
 		}
 		return p
@@ -342,7 +539,7 @@ func (l *listing) directiveSGPRs(d *Descriptor, g generation, number func(string
 	extra := g.extraSGPRs(
 		reserved(".amdhsa_reserve_vcc", true),
 		reserved(".amdhsa_reserve_flat_scratch", true),
-		reserved(".amdhsa_reserve_xnack_mask", !strings.Contains(l.object.Target, ":xnack-")))
+		reserved(".amdhsa_reserve_xnack_mask", !strings.Contains(cmp.Or(l.object.Target, l.given), ":xnack-")))
 	if n := number(".amdhsa_next_free_sgpr"); n != nil {
 		d.setSGPRs(g, (max(*n+extra, 1)+7)/8)
 	}
@@ -374,6 +571,7 @@ func isSet(n *int) *bool {
 // their keys stand one per line at one indentation, and only known keys are read.
 type yamlReader struct {
 	kernels []Kernel
+	target  string
 	limit   int
 	inList  bool
 	item    int  // indentation of the dashes of amdhsa.kernels; -1 before the first
@@ -392,6 +590,9 @@ func (y *yamlReader) line(line string) error {
 	case strings.HasPrefix(text, "amdhsa.") || indent == 0 && !strings.HasPrefix(text, "-"):
 		y.endDims()
 		y.inList, y.item = strings.HasPrefix(text, "amdhsa.kernels:"), -1
+		if triple, ok := strings.CutPrefix(text, "amdhsa.target:"); ok {
+			y.target = strings.Clone(targetID(unquote(strings.TrimSpace(triple))))
+		}
 		return nil
 	case !y.inList:
 		return nil

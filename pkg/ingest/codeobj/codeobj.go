@@ -11,7 +11,7 @@
 //
 // Read opens linked and relocatable code objects (.hsaco, .co, .out, .o), clang
 // offload bundles and host binaries that carry bundles in .hip_fatbin.
-// ReadAssembly opens a listing (.s).
+// ReadAssembly opens a listing (.s), or a bundle of them, as the assembler reads it.
 //
 // Sources: LLVM AMDGPUUsage (code object V3 to V6, kernel descriptor, directives),
 // llvm/Support/AMDHSAKernelDescriptor.h, llvm/BinaryFormat/ELF.h, LLVM

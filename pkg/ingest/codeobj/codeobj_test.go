@@ -480,7 +480,7 @@ func TestReaderFails(t *testing.T) {
 	if _, err := Read(failing{}, 1000, "f"); err == nil || err.Error() != "f: disk on fire" {
 		t.Errorf("Read: %v", err)
 	}
-	if _, err := ReadAssembly(failing{}, "f"); err == nil || err.Error() != "f: line 1: disk on fire" {
+	if _, err := ReadAssembly(failing{}, "f", ""); err == nil || err.Error() != "f: line 1: disk on fire" {
 		t.Errorf("ReadAssembly: %v", err)
 	}
 }
@@ -516,8 +516,8 @@ func FuzzReadAssembly(f *testing.F) {
 		f.Add(b)
 	}
 	f.Fuzz(func(t *testing.T, b []byte) {
-		o, err := ReadAssembly(bytes.NewReader(b), "f")
-		if o.Target == "" && len(o.Kernels) == 0 && err == nil {
+		o, err := ReadAssembly(bytes.NewReader(b), "f", "gfx942")
+		if len(o) == 0 && err == nil {
 			t.Error("nothing read and no error")
 		}
 	})

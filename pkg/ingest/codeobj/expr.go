@@ -13,8 +13,15 @@ type symbolTable struct {
 	// done holds what was evaluated; a symbol being evaluated is there as unknown,
 	// which ends cycles.
 	done map[string]value
-	size int // bytes kept in exprs
+	// now holds the values that symbols have at the place that is being read: they
+	// may be set again.
+	now  map[string]int64
+	size int // bytes kept in exprs and now
 	g    generation
+}
+
+func newSymbolTable() symbolTable {
+	return symbolTable{exprs: make(map[string]string), done: make(map[string]value), now: map[string]int64{nextFreeVGPR: 0, nextFreeSGPR: 0}}
 }
 
 // value is a 64-bit integer, or unknown.
@@ -31,6 +38,16 @@ const (
 // define records an assignment. A symbol that is assigned twice, differently, has no
 // single value and stays unknown.
 func (t *symbolTable) define(name, expr string) {
+	if v := t.at(expr); v.ok {
+		if _, dup := t.now[name]; dup || t.size+len(name) <= maxSymbolBytes {
+			if !dup {
+				t.size += len(name)
+			}
+			t.now[strings.Clone(name)] = v.n
+		}
+	} else {
+		delete(t.now, name)
+	}
 	old, dup := t.exprs[name]
 	switch {
 	case dup && old != expr:
@@ -43,12 +60,16 @@ func (t *symbolTable) define(name, expr string) {
 }
 
 // eval evaluates an expression as LLVM MC does, with the AMDGPU functions max, or,
-// alignto, totalnumvgprs and extrasgprs (LLVM AMDGPUMCExpr.cpp). Comparisons and
-// symbols without a value make it unknown.
-func (t *symbolTable) eval(expr string) value { return t.evalAt(expr, 0) }
+// alignto, totalnumvgprs and extrasgprs (LLVM AMDGPUMCExpr.cpp). Symbols without a
+// value make it unknown.
+func (t *symbolTable) eval(expr string) value { return t.evalAt(expr, 0, false) }
 
-func (t *symbolTable) evalAt(expr string, depth int) value {
-	p := exprParser{text: expr, depth: depth, symbols: t}
+// at evaluates an expression at the place that is being read, as LLVM puts the
+// value of a symbol that is set in place of its name.
+func (t *symbolTable) at(expr string) value { return t.evalAt(expr, 0, true) }
+
+func (t *symbolTable) evalAt(expr string, depth int, now bool) value {
+	p := exprParser{text: expr, depth: depth, symbols: t, now: now}
 	v := p.binary(1)
 	if p.next() != 0 {
 		return value{}
@@ -61,7 +82,7 @@ func (t *symbolTable) symbol(name string, depth int) value {
 		return v
 	}
 	t.done[name] = value{}
-	v := t.evalAt(t.exprs[name], depth+1)
+	v := t.evalAt(t.exprs[name], depth+1, false)
 	t.done[name] = v
 	return v
 }
@@ -72,6 +93,7 @@ type exprParser struct {
 	pos     int
 	depth   int
 	symbols *symbolTable
+	now     bool // symbols have the values of the place that is being read
 }
 
 // next skips blanks and gives the next byte without taking it; 0 at the end.
@@ -97,20 +119,29 @@ func (p *exprParser) take(c byte) bool {
 // dialect (LLVM AsmParser.cpp getGNUBinOpPrecedence); 0 when there is none.
 func (p *exprParser) operator() (op string, precedence int) {
 	c := p.next()
+	two := ""
+	if p.pos+1 < len(p.text) {
+		two = p.text[p.pos : p.pos+2]
+	}
+	switch two {
+	case "||":
+		return two, 1
+	case "&&":
+		return two, 2
+	case "==", "!=", "<=", ">=", "<>":
+		return two, 3
+	case "<<", ">>":
+		return two, 6
+	}
 	switch c {
-	case '+', '-':
-		return string(c), 1
-	case '|', '^', '&':
-		if p.pos+1 < len(p.text) && p.text[p.pos+1] == c {
-			return "", 0 // && and || compare
-		}
-		return string(c), 2
-	case '*', '/', '%':
-		return string(c), 3
 	case '<', '>':
-		if p.pos+1 < len(p.text) && p.text[p.pos+1] == c {
-			return p.text[p.pos : p.pos+2], 3
-		}
+		return string(c), 3
+	case '+', '-':
+		return string(c), 4
+	case '|', '^', '&':
+		return string(c), 5
+	case '*', '/', '%':
+		return string(c), 6
 	}
 	return "", 0
 }
@@ -133,7 +164,14 @@ func apply(op string, a, b value) value {
 		return value{}
 	}
 	shift := uint64(b.n)
+	if holds, ok := compare(op, a.n, b.n); ok {
+		return truth(holds, -1)
+	}
 	switch op {
+	case "||":
+		return truth(a.n != 0 || b.n != 0, 1)
+	case "&&":
+		return truth(a.n != 0 && b.n != 0, 1)
 	case "+":
 		return value{a.n + b.n, true}
 	case "-":
@@ -162,6 +200,34 @@ func apply(op string, a, b value) value {
 	return value{}
 }
 
+// compare applies a comparison; ok is false for any other operator.
+func compare(op string, a, b int64) (holds, ok bool) {
+	switch op {
+	case "==":
+		return a == b, true
+	case "!=", "<>":
+		return a != b, true
+	case "<":
+		return a < b, true
+	case "<=":
+		return a <= b, true
+	case ">":
+		return a > b, true
+	case ">=":
+		return a >= b, true
+	}
+	return false, false
+}
+
+// truth is 0 or what LLVM's assembler has for true: -1 for comparisons, 1 for
+// logical operators.
+func truth(b bool, yes int64) value {
+	if b {
+		return value{yes, true}
+	}
+	return value{0, true}
+}
+
 func (p *exprParser) unary() value {
 	p.depth++
 	defer func() { p.depth-- }()
@@ -177,6 +243,9 @@ func (p *exprParser) unary() value {
 		return value{^v.n, v.ok}
 	case p.take('+'):
 		return p.unary()
+	case p.take('!'):
+		v := p.unary()
+		return value{truth(v.n == 0, 1).n, v.ok}
 	case p.take('('):
 		v := p.binary(1)
 		return value{v.n, v.ok && p.take(')')}
@@ -200,6 +269,10 @@ func (p *exprParser) primary() value {
 		return value{n, err == nil}
 	}
 	if !p.take('(') {
+		if p.now {
+			n, ok := p.symbols.now[word]
+			return value{n, ok}
+		}
 		return p.symbols.symbol(word, p.depth)
 	}
 	return p.call(word)
@@ -250,4 +323,11 @@ func (g generation) function(name string, args []int64) value {
 		return value{int64(g.extraSGPRs(args[0] != 0, args[1] != 0, args[2] != 0)), true}
 	}
 	return value{}
+}
+
+// defined reports whether a symbol is set, or is one of the assembler's own.
+func (t *symbolTable) defined(name string) bool {
+	_, now := t.now[name]
+	_, set := t.exprs[name]
+	return now || set
 }

@@ -1,7 +1,7 @@
 /* a kernel in the style of hand-written assembly */
 .amdgcn_target "amdgcn-amd-amdhsa--gfx90a:xnack-"
 .set vgprBase, 4
-.set vgprBase, 8           // assigned twice: no single value
+.set vgprBase, 8           // assigned twice: the value at the place holds
 .text
 .protected gemm
 .globl gemm
