@@ -421,7 +421,11 @@ func estimated(s *subject, _ rule.Values) []rule.Hit {
 	if s.replay.HasWaves || len(s.tt.Code) == 0 || s.tt.Flavour == trace.Samples {
 		return nil
 	}
-	return says("there are no wave files: what waits waited for is estimated from the code, and waves, issue and matrix utilisation are not known")
+	without := "there are no wave files"
+	if s.tt.StatsOnly {
+		without = "this is the table of a thread trace, without the directory that it lies beside"
+	}
+	return says("%s: what waits waited for is estimated from the code, and waves, issue and matrix utilisation are not known", without)
 }
 
 // doubtful fires when the launch beside the trace is of another dispatch or

@@ -70,7 +70,7 @@ func gates() []gate {
 			"name it with --device, or keep the agent_info.csv that rocprofv3 writes beside the trace", "LLVM AMDGPU instruction syntax", open),
 		ofTrace("no_wave_files", "No wave files", finding.Info, Medium,
 			"there are no wave files", "producers are estimated from the code; utilisation and waves are not known; medium confidence",
-			"keep the se*_sm*_sl*_wv*.json files of the dispatch directory", attTool, estimated),
+			"keep the whole ui_output_* directory, with its se*_sm*_sl*_wv*.json files", attTool, estimated),
 
 		ofKernel("no_hits", "Code that no traced wave executed", finding.Blocker, None,
 			"none of a kernel's instructions was executed by a traced wave", "no verdict and no ranking", captureAgain, attDocs, executed),

@@ -9,6 +9,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/rocanalyze/rocanalyze/pkg/ingest/att"
 	"github.com/rocanalyze/rocanalyze/pkg/ingest/codeobj"
 	"github.com/rocanalyze/rocanalyze/pkg/ingest/counters"
 	"github.com/rocanalyze/rocanalyze/pkg/ingest/kerneltrace"
@@ -40,6 +41,7 @@ func formats() []format {
 		{"results_json", trace.Dispatches | trace.Counters, []string{"results.json"}, isResults, (*opener).results},
 		{"kernel_trace", trace.Dispatches, []string{".csv"}, isKernelTrace, (*opener).kernelTrace},
 		{"kernel_stats", trace.Dispatches, []string{".csv"}, isKernelStats, (*opener).kernelStats},
+		{"thread_trace_stats", trace.ThreadTraces, []string{".csv"}, isTraceStats, (*opener).traceStats},
 		{"code_object", trace.Code, []string{".hsaco", ".co", ".out", ".o"}, isCodeObject, (*opener).codeObject},
 		{"assembly", trace.Code, []string{".s", ".S", ".asm", ".amdgcn", ".out", ".o"}, isAssembly, (*opener).assembly},
 	}
@@ -70,6 +72,8 @@ func isKernelTrace(c *candidate) bool { return kerneltrace.Sniff(c.head) == kern
 func isKernelStats(c *candidate) bool {
 	return kerneltrace.SniffStats(c.head) && kerneltrace.StatsOf(c.head, c.name) == ""
 }
+
+func isTraceStats(c *candidate) bool { return att.SniffStats(c.head) }
 
 func isCodeObject(c *candidate) bool {
 	return codeobj.Sniff(c.head) || c.given && codeobj.SniffHost(c.head)

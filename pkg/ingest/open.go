@@ -110,6 +110,7 @@ func newOpener(ctx context.Context, opts Options) *opener {
 	o := opener{
 		ctx: ctx, opts: opts, only: opts.Only, tr: &trace.Trace{}, seen: map[string]bool{}, runs: map[string]*trace.Run{},
 		tables: map[string]*kerneltrace.Table{}, agentTables: map[string]agentTable{},
+		directories: map[string]*trace.ThreadTrace{},
 	}
 	if o.only == 0 {
 		o.only = trace.ThreadTraces | trace.Dispatches | trace.Counters | trace.Code
@@ -122,6 +123,7 @@ func (o *opener) done(err error) (*trace.Trace, error) {
 	if err != nil {
 		return nil, errors.Join(err, o.tr.Close())
 	}
+	o.addTraceTables()
 	slices.SortStableFunc(o.tr.ThreadTraces, func(a, b *trace.ThreadTrace) int { return strings.Compare(a.Path, b.Path) })
 	return o.tr, nil
 }
@@ -145,6 +147,10 @@ type opener struct {
 	// tables and agentTables were read, by their real paths.
 	tables      map[string]*kerneltrace.Table
 	agentTables map[string]agentTable
+	// directories are the traces of dispatch directories by their real paths,
+	// traceTables those of tables beside such directories.
+	directories map[string]*trace.ThreadTrace
+	traceTables []besideTrace
 }
 
 func (o *opener) all(paths []string) error {
@@ -660,6 +666,7 @@ func (o *opener) dispatch(fsys fs.FS, dir, display, real string) error {
 	}
 	o.tr.Sources = append(o.tr.Sources, trace.Source{Path: shown, Format: "thread_trace", By: "place"})
 	o.tr.ThreadTraces = append(o.tr.ThreadTraces, tt)
+	o.directories[real] = tt
 	o.tr.AddNotes(notes...)
 	return nil
 }

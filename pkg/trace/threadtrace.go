@@ -41,6 +41,9 @@ type ThreadTrace struct {
 	Flavour Flavour
 	// CodeState says why Code is empty, when it is.
 	CodeState CodeState
+	// StatsOnly says that Code came from a stats CSV without the directory that
+	// it lies beside: there can be nothing but the code.
+	StatsOnly bool
 
 	// Code holds the instructions of all kernels in file order, label rows
 	// left out.

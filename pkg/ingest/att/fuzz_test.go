@@ -341,6 +341,7 @@ func FuzzSmallFiles(f *testing.F) {
 func FuzzTables(f *testing.F) {
 	f.Add([]byte(launchHeader + "\n" + launchRow(25, "k", 8) + "\n"))
 	f.Add([]byte("\"Instruction\",\"Hitcount\",\"Latency\",\"Stall\",\"Idle\"\n\"; k\",0,0,0,0\nx,1,2,1,1\n"))
+	f.Add([]byte("CodeObj,Vaddr,Instruction,Hitcount,Latency,Stall,Idle,Source\n1,2,; k,0,0,0,0,k()\n1,2,x,1,2,1,1,/s:1\n"))
 	f.Add([]byte("Node_Id,Agent_Type,Name\n2,GPU,gfx950\n"))
 	f.Fuzz(func(t *testing.T, b []byte) {
 		var n notes
@@ -351,5 +352,14 @@ func FuzzTables(f *testing.F) {
 			}
 		}
 		readStats(bytes.NewReader(b), "f", &n)
+		alone, _, err := ReadStats(bytes.NewReader(b), "f")
+		if err != nil {
+			return
+		}
+		for _, k := range alone.Kernels {
+			if k.First < 0 || k.First >= k.Last || k.Last > len(alone.Code) {
+				t.Fatalf("kernel %+v of %d rows", k, len(alone.Code))
+			}
+		}
 	})
 }

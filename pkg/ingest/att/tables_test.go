@@ -2,7 +2,10 @@ package att
 
 import (
 	"context"
+	"errors"
 	"fmt"
+	"os"
+	"path/filepath"
 	"slices"
 	"strings"
 	"testing"
@@ -262,4 +265,71 @@ func TestSources(t *testing.T) {
 		t.Errorf("ok %v, err %v", ok, err)
 	}
 	checkNotes(t, n, []string{"before it are used"})
+}
+
+// TestReadStatsAlone: the rows of a stats CSV are those of code.json, label rows
+// counted as they are there.
+func TestReadStatsAlone(t *testing.T) {
+	const table = `"CodeObj","Vaddr","Instruction","Hitcount","Latency","Stall","Idle","Source"
+1,256,"; first",0,0,0,0,"first(int)"
+1,256,"s_mov_b32 s0, ""x""",4,16,4,8,"/k.hip:7"
+1,260,"s_endpgm",-4,16,0,0,""
+1,264,"s_endpgm",4,cut,0,0,""
+2,512,"; second",0,0,0,0,""
+2,512,"s_endpgm",4,20,0,0,""
+`
+	tt, notes, err := ReadStats(strings.NewReader(table), "out/stats_ui_output_agent_14_dispatch_25.csv")
+	if err != nil || *tt.AgentHandle != 14 || *tt.DispatchID != 25 || !tt.StatsOnly || tt.Waves != nil || tt.CodeState != trace.CodeRead {
+		t.Fatalf("%+v, %v", tt, err)
+	}
+	want := []trace.Instruction{
+		{Line: 1, Text: `s_mov_b32 s0, "x"`, Source: "/k.hip:7", CodeObject: 1, Vaddr: 256, Counts: trace.Counts{Hits: 4, LatencyCycles: 16, StallCycles: 4, IdleCycles: 8}},
+		{Line: 5, Text: "s_endpgm", CodeObject: 2, Vaddr: 512, Counts: trace.Counts{Hits: 4, LatencyCycles: 20}},
+	}
+	if diff := cmp.Diff(want, tt.Code); diff != "" {
+		t.Error(diff)
+	}
+	if len(tt.Kernels) != 2 || tt.Kernels[0].Demangled != "first(int)" || tt.Kernels[1].Symbol != "second" || tt.Kernels[1].First != 1 {
+		t.Errorf("%+v", tt.Kernels)
+	}
+	if len(notes) != 1 || notes[0].Level != trace.Damage || notes[0].Place != "row 3" {
+		t.Errorf("%v", notes)
+	}
+	if !SniffStats([]byte(table)) || SniffStats([]byte("Name,Calls,TotalDurationNs\n")) {
+		t.Error("the header is not what tells")
+	}
+}
+
+// TestStatsAreCode compares the tables of fixtures and of real captures with the
+// code.json of their directories, row by row.
+func TestStatsAreCode(t *testing.T) {
+	compared := 0
+	for _, pattern := range []string{filepath.Join("..", "..", "..", "fixtures", "att", "*", "stats_*.csv"), filepath.Join(realData, "*", "stats_*.csv")} {
+		files, err := filepath.Glob(pattern)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, file := range files {
+			f, err := os.Open(file)
+			if err != nil {
+				t.Fatal(err)
+			}
+			got, notes, err := ReadStats(f, file)
+			if err := errors.Join(err, f.Close()); err != nil || len(notes) > 0 {
+				t.Errorf("%s: %v, %v", file, notes, err)
+				continue
+			}
+			want := openDir(t, filepath.Join(filepath.Dir(file), got.Name))
+			if diff := cmp.Diff(want.Code, got.Code); diff != "" {
+				t.Errorf("%s: %s", file, diff)
+			}
+			if diff := cmp.Diff(want.Kernels, got.Kernels); diff != "" {
+				t.Errorf("%s: %s", file, diff)
+			}
+			compared++
+		}
+	}
+	if compared == 0 {
+		t.Error("no table was compared")
+	}
 }
