@@ -347,6 +347,7 @@ func cases() map[string]pair {
 			func(tt *trace.ThreadTrace) { tt.Code[2].Text = "q_frobnicate v0" },
 			func(tt *trace.ThreadTrace) { tt.Code[2].Text = "v_sub_f32 v0, v1, v2" }),
 		"architecture_open":  {fires: made(of(listed(nil, other, endpgm))), not: made(of(listed(nil, other, endpgm), agent("gfx942")))},
+		"cycles_only":        spoiled(func(tt *trace.ThreadTrace) { tt.CyclesOnly = true }, func(*trace.ThreadTrace) {}),
 		"no_wave_files":      spoiled(func(tt *trace.ThreadTrace) { tt.Waves = nil }, func(*trace.ThreadTrace) {}),
 		"companion_mismatch": spoiled(dispatched(2), dispatched(1)),
 	}

@@ -428,6 +428,14 @@ func estimated(s *subject, _ rule.Values) []rule.Hit {
 	return says("%s: what waits waited for is estimated from the code, and waves, issue and matrix utilisation are not known", without)
 }
 
+// cyclesOnly fires where the stall of what is no wait was not counted.
+func cyclesOnly(s *subject, _ rule.Values) []rule.Hit {
+	if !s.tt.CyclesOnly {
+		return nil
+	}
+	return says("written by rocprofv2, which counts executions and cycles: the cycles of waits count as stall, those of all other instructions as issue")
+}
+
 // doubtful fires when the launch beside the trace is of another dispatch or
 // kernel.
 func doubtful(s *subject, _ rule.Values) []rule.Hit {

@@ -71,6 +71,9 @@ func gates() []gate {
 		ofTrace("no_wave_files", "No wave files", finding.Info, Medium,
 			"there are no wave files", "producers are estimated from the code; utilisation and waves are not known; medium confidence",
 			"keep the whole ui_output_* directory, with its se*_sm*_sl*_wv*.json files", attTool, estimated),
+		ofTrace("cycles_only", "No stall was counted", finding.Info, Medium,
+			"the trace is of rocprofv2, which counts executions and cycles", "the cycles of waits count as stall, those of all other instructions as issue; medium confidence",
+			"capture with rocprofv3 --att, which counts stall apart", "ROCm/rocprofiler plugin/att: att.py, stitch.py", cyclesOnly),
 
 		ofKernel("no_hits", "Code that no traced wave executed", finding.Blocker, None,
 			"none of a kernel's instructions was executed by a traced wave", "no verdict and no ranking", captureAgain, attDocs, executed),

@@ -143,6 +143,7 @@ func TestGates(t *testing.T) {
 		{"damaged_input", trust.Low, finding.High, func(tt *trace.ThreadTrace) {
 			tt.Waves = lossy{tt.Waves.(fakeWaves), trace.Note{Level: trace.Damage, File: tt.Path + "/x.json", Text: "cut"}}
 		}},
+		{"cycles_only", trust.Medium, finding.Info, func(tt *trace.ThreadTrace) { tt.CyclesOnly = true }},
 		{"no_wave_files", trust.Medium, finding.Info, func(tt *trace.ThreadTrace) { tt.Waves = nil }},
 		{"companion_mismatch", trust.High, finding.Low, func(tt *trace.ThreadTrace) {
 			id := int64(7)

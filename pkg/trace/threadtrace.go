@@ -41,6 +41,10 @@ type ThreadTrace struct {
 	Flavour Flavour
 	// CodeState says why Code is empty, when it is.
 	CodeState CodeState
+	// CyclesOnly says that the source counts executions and cycles alone, as
+	// rocprofv2 does: stall is the time of waits, that of other instructions is
+	// not told from their issue.
+	CyclesOnly bool
 	// StatsOnly says that Code came from a stats CSV without the directory that
 	// it lies beside: there can be nothing but the code.
 	StatsOnly bool

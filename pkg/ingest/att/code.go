@@ -37,6 +37,7 @@ const (
 	colService
 	colIssued
 	colStalled
+	colType
 	colReasons
 )
 
@@ -68,6 +69,22 @@ var columnNames = [...]struct {
 var requiredColumns = [...]column{colISA, colLine, colHits, colLatency, colStall}
 
 const defaultHeader = "ISA, _, LineNumber, Source, Codeobj, Vaddr, Hit, Latency, Stall, Idle"
+
+// The rows of rocprofv2, which writes neither a header nor a version: the text,
+// what kind of instruction it is, where it branches to, the source position, two
+// ordinals, executions and cycles. A row's place in the list is the line that
+// wave files name. Source: ROCm/rocprofiler plugin/att, att.py (parse_binary and
+// the sums over hitcount_map and latency_map) and trace_view.py (code_sel).
+func v2Columns() []column {
+	return []column{colISA, colType, colOther, colSource, colOther, colOther, colHits, colLatency}
+}
+
+// Kinds of instructions that rocprofv2 tells apart (stitch.py): waits, s_nop and
+// the like, of which the time is all stall, and what is no instruction.
+const (
+	immediate = 9
+	v2Comment = 100
+)
 
 // columnSet is a set of columns.
 type columnSet uint32
@@ -107,8 +124,10 @@ type codeDocument struct {
 	version string
 	state   trace.CodeState
 	flavour trace.Flavour
-	code    []trace.Instruction
-	kernels []trace.Kernel
+	// cyclesOnly: see trace.ThreadTrace.
+	cyclesOnly bool
+	code       []trace.Instruction
+	kernels    []trace.Kernel
 }
 
 // symbol is an entry of the "kernels" list of newer documents.
@@ -128,6 +147,7 @@ type codeReader struct {
 	reasons [maxReasons]int64
 
 	doc      codeDocument
+	v2       bool // the rows are those of rocprofv2
 	labelled bool
 	open     bool // the last kernel still takes rows
 	rows     int
@@ -179,17 +199,6 @@ func (r *codeReader) find() (start int, ok bool) {
 		}
 	}) && r.End()
 	return start, ok
-}
-
-// stringOr reads a string into s; any other value is skipped.
-func (r *codeReader) stringOr(s *string) bool {
-	if r.Peek() != '"' {
-		*s = ""
-		return r.Skip()
-	}
-	text, ok := r.Str()
-	*s = string(text)
-	return ok
 }
 
 // header reads "ISA, _, ..." or ["ISA", "_", ...].
@@ -300,6 +309,13 @@ func (r *codeReader) noteCut(damaged bool, at int, why string) {
 
 // resolveColumns settles which cell means what before the first row is read.
 func (r *codeReader) resolveColumns(start int) bool {
+	if r.cols == nil && r.doc.version == "" && r.firstRowCells() == len(v2Columns()) {
+		r.Restart(r.Text, start)
+		r.v2, r.doc.cyclesOnly, r.doc.version = true, true, "rocprofv2"
+		r.cols, r.want = v2Columns(), setOf(v2Columns())
+		return true
+	}
+	r.Restart(r.Text, start)
 	if r.cols == nil {
 		r.cols = parseColumns(strings.Split(defaultHeader, ","))
 	}
@@ -327,6 +343,20 @@ func nameOf(c column) string {
 		}
 	}
 	return "_"
+}
+
+// firstRowCells is how many cells the first row has.
+func (r *codeReader) firstRowCells() (n int) {
+	if r.Peek() != '[' {
+		return 0
+	}
+	if r.At++; r.Peek() != '[' {
+		return 0
+	}
+	if !r.Array(func() bool { n++; return r.Skip() }) {
+		return 0
+	}
+	return n
 }
 
 // firstRowSamples reports whether the first row has the shape of a
@@ -468,6 +498,9 @@ func (r *codeReader) check(w *cells) (problem string) {
 // take adds a row to the code: a label opens a kernel, an instruction goes to
 // the kernel that is open.
 func (r *codeReader) take(w *cells) {
+	if r.v2 && !r.v2Row(w) {
+		return
+	}
 	object, vaddr := w.num[colObject], w.num[colVaddr]
 	if label, ok := strings.CutPrefix(w.isa, ";"); ok {
 		r.labelled = true
@@ -496,6 +529,27 @@ func (r *codeReader) take(w *cells) {
 		r.openKernel(trace.Kernel{CodeObject: object, Vaddr: vaddr})
 	}
 	r.doc.code = append(r.doc.code, inst)
+}
+
+// v2Row brings a row of rocprofv2 into the form of the others; ok is false for
+// a comment that names no kernel.
+func (r *codeReader) v2Row(w *cells) (ok bool) {
+	w.num[colLine] = int64(r.rows - 1)
+	text, _, _ := strings.Cut(w.isa, "//") // the disassembler's address and code
+	w.isa = strings.TrimSpace(text)
+	if w.num[colType] == immediate {
+		w.num[colStall] = w.num[colLatency]
+	}
+	if w.num[colType] != v2Comment {
+		text, _, _ = strings.Cut(w.isa, ";")
+		w.isa = strings.TrimSpace(text)
+		return w.isa != ""
+	}
+	name, ok := strings.CutPrefix(w.isa, ";")
+	name = strings.TrimSpace(name)
+	name = strings.TrimPrefix(name, "Begin ")
+	w.isa, w.source = ";"+name, ""
+	return ok
 }
 
 func (r *codeReader) lastKernel() *trace.Kernel { return &r.doc.kernels[len(r.doc.kernels)-1] }

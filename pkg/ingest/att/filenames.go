@@ -1,6 +1,7 @@
 package att
 
 import (
+	"cmp"
 	"sort"
 	"strconv"
 	"strings"
@@ -56,7 +57,17 @@ func (l *fileList) parse(b []byte, n *notes) bool {
 	ok := c.Object(func(key []byte) bool {
 		switch string(key) {
 		case "gfxip":
-			return c.smallInt(&l.gfxMajor, 1<<16)
+			major := 0
+			ok := c.smallInt(&major, 1<<16)
+			l.gfxMajor = cmp.Or(major, l.gfxMajor)
+			return ok
+		case "gfxv": // all that older releases say: "vega" is gfx9, "navi" several
+			var gfxv string
+			ok := c.stringOr(&gfxv)
+			if gfxv == "vega" && l.gfxMajor == 0 {
+				l.gfxMajor = 9
+			}
+			return ok
 		case "counter_names":
 			return c.stringList(&l.counters)
 		case "wave_filenames":

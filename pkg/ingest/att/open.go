@@ -101,6 +101,9 @@ func Open(ctx context.Context, fsys fs.FS, dir, display string, tables Tables) (
 	wg.Go(func() { failed = readAround(ctx, fsys, dir, display, d.names, tables, tt, &around) })
 	readParts(d, tt, &n)
 	wg.Wait()
+	if tt.CyclesOnly {
+		failed = errors.Join(failed, fillIdle(ctx, tt))
+	}
 	if err := errors.Join(ctx.Err(), failed); err != nil {
 		return nil, nil, err
 	}
@@ -132,6 +135,9 @@ func readParts(d *folder, tt *trace.ThreadTrace, n *notes) {
 	var events notes
 	var wg sync.WaitGroup
 	wg.Go(func() {
+		if tt.CyclesOnly {
+			return // rocprofv2 packs events into one number each, in an order of its own
+		}
 		if b, ok := d.readOptional("occupancy.json", maxEventsBytes, &events); ok {
 			tt.Occupancy = readOccupancy(b, tt.Kernels, &events)
 		}
@@ -140,7 +146,7 @@ func readParts(d *folder, tt *trace.ThreadTrace, n *notes) {
 	list.noteUnlisted(d, n)
 	tt.GfxMajor = list.gfxMajor
 	if len(list.waves) > 0 {
-		tt.Waves = &Waves{dir: d, list: list.waves}
+		tt.Waves = &Waves{dir: d, list: list.waves, v2: tt.CyclesOnly}
 	}
 	wg.Wait()
 	*n = append(*n, events...)
@@ -162,7 +168,7 @@ func readCodeFile(d *folder, tt *trace.ThreadTrace, n *notes) {
 		return
 	}
 	doc := readCode(b, n)
-	tt.Schema, tt.CodeState, tt.Flavour = doc.version, doc.state, doc.flavour
+	tt.Schema, tt.CodeState, tt.Flavour, tt.CyclesOnly = doc.version, doc.state, doc.flavour, doc.cyclesOnly
 	tt.Code, tt.Kernels = doc.code, doc.kernels
 }
 

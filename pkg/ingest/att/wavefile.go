@@ -19,6 +19,7 @@ const (
 type waveReader struct {
 	cursor
 	timeline bool // read the timeline too
+	v2       bool // rocprofv2 wrote it, without the compute unit
 	wave     trace.Wave
 	found    fields
 	lines    []int // the memory of all Producers
@@ -47,12 +48,26 @@ func (r *waveReader) read(b []byte, l listedWave) (problem string) {
 		return r.Place()
 	case !seen:
 		return `there is no "wave"`
-	case !r.found.cu || !r.found.begin || !r.found.end:
+	case !r.found.cu && !r.v2 || !r.found.begin || !r.found.end:
 		return "cu, begin or end is missing"
 	case r.wave.Begin > r.wave.End:
 		return fmt.Sprintf("it ends (%d) before it begins (%d)", r.wave.End, r.wave.Begin)
 	}
+	if r.v2 {
+		r.fromV2()
+	}
 	return ""
+}
+
+// fromV2 gives waits their stall, as in code.json, and drops rocprofv2's lists
+// of what was waited for: it took whatever was in flight.
+func (r *waveReader) fromV2() {
+	r.wave.Waits = r.wave.Waits[:0]
+	for i := range r.wave.Records {
+		if rec := &r.wave.Records[i]; rec.Category == trace.CatImmed {
+			rec.Stall = rec.Duration
+		}
+	}
 }
 
 func (r *waveReader) clear(l listedWave) {

@@ -22,6 +22,7 @@ type Waves struct {
 
 	dir  *folder
 	list []listedWave // sorted by file name
+	v2   bool         // rocprofv2 wrote them
 }
 
 var _ trace.WaveSource = (*Waves)(nil)
@@ -49,7 +50,7 @@ func (s *Waves) Fold(ctx context.Context, workers int, newFolder func() trace.Fo
 func (s *Waves) work(ctx context.Context, next *atomic.Int64, folder trace.Folder) trace.WaveReport {
 	var report trace.WaveReport
 	var buf []byte
-	r := waveReader{timeline: s.Timeline}
+	r := waveReader{timeline: s.Timeline, v2: s.v2}
 	for ctx.Err() == nil {
 		i := int(next.Add(1)) - 1
 		if i >= len(s.list) {
