@@ -279,11 +279,14 @@ func mergeInto[K comparable](m map[K]*stats.Moments, key K, o *stats.Moments) {
 	m[key].Merge(o)
 }
 
-// excludedReasons name the counts of excluded.
+// noTimes is the reason of a dispatch without times.
+const noTimes = "no start or end time"
+
+// texts name the counts of excluded.
 func (e *excluded) texts() []ExcludedText {
 	out := []ExcludedText{}
 	for _, t := range []ExcludedText{
-		{"no start or end time", e.noTime},
+		{noTimes, e.noTime},
 		{"ends before it starts", e.reversed},
 		{"ends when it starts", e.empty},
 		{"longer than an hour", e.tooLong},
@@ -309,6 +312,10 @@ func label(path, set string) string {
 
 // notes says what is odd about a run.
 func (r *runBuilder) notes(run *Run, strays [2]int64, crowded int64) {
+	if run.Counters && run.Calls == 0 && len(run.Excluded) == 1 && run.Excluded[0].Reason == noTimes {
+		r.b.p.Note(trace.Note{Level: trace.Info, File: r.run.Path, Place: r.run.Set, Text: "counters without times: its dispatches are in no sum"})
+		return
+	}
 	var odd []string
 	for _, e := range run.Excluded {
 		if !strings.HasPrefix(e.Reason, "outside") {

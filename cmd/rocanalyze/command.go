@@ -344,9 +344,13 @@ func (r *runner) notes(more []string) []string {
 }
 
 func (r *runner) warn(more []string) {
-	if !r.in.Flags.Is("quiet") {
-		r.app.warn(r.notes(more))
+	if r.in.Flags.Is("quiet") {
+		return
 	}
+	if r.in.Flags.Is("verbose") {
+		r.app.warn(sourcesOf(r.in.Trace))
+	}
+	r.app.warn(r.notes(more))
 }
 
 // write gives a function the file of --output, or standard output.

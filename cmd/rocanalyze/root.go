@@ -98,6 +98,26 @@ func notesOf(t *trace.Trace, all bool) []string {
 	return out
 }
 
+// sourcesOf says what each source was recognised as, by what, and how it is
+// read: one file can hold several things.
+func sourcesOf(t *trace.Trace) []string {
+	type source struct{ path, by string }
+	var order []source
+	formats := map[source][]string{}
+	for _, s := range t.Sources {
+		key := source{s.Path, s.By}
+		if formats[key] == nil {
+			order = append(order, key)
+		}
+		formats[key] = append(formats[key], s.Format)
+	}
+	var out []string
+	for _, s := range order {
+		out = append(out, fmt.Sprintf("source: %s: %s, read as %s", s.path, s.by, strings.Join(formats[s], " and ")))
+	}
+	return out
+}
+
 // partial is the error of a command that showed what could be read.
 func partial(t *trace.Trace) error {
 	return errors.New("parts of the input could not be read: the results are partial" + t.Lost())

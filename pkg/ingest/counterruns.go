@@ -64,7 +64,7 @@ func runOf(shown string) (run, pass string) {
 		dirs = append(dirs, d)
 	}
 	base := path.Base(shown)
-	for _, suffix := range []string{"counter_collection.csv", "results.json", "results.db", ".db"} {
+	for _, suffix := range []string{"counter_collection.csv", "kernel_trace.csv", "kernel_stats.csv", "results.json", "results.db", ".db"} {
 		prefix, ok := strings.CutSuffix(base, suffix)
 		prefix = strings.TrimSuffix(prefix, "_")
 		if _, err := strconv.ParseUint(prefix, 10, 64); ok && err != nil {
@@ -98,7 +98,7 @@ func withoutParts(files []counterFile) []counterFile {
 
 // counterRuns makes the runs of all counter files.
 func (o *opener) counterRuns() error {
-	o.addPassTimes()
+	o.settleTimes()
 	index := map[string]*trace.CounterRun{}
 	beside := map[string]bool{}
 	for i := range o.counters {
@@ -237,6 +237,23 @@ func (o *opener) besideCounters(run *trace.CounterRun, f *counterFile) {
 			o.note(trace.Info, c.shown, cause(err)+": left out")
 		}
 	}
+	if len(run.Agents) == 0 {
+		run.Agents = namedByNode(o.described(&f.candidate))
+	}
+}
+
+// namedByNode are agents as a table of rocprof names them: by their nodes, or by
+// numbers of its own, which say nothing where all are alike.
+func namedByNode(agents []trace.Agent) []trace.CounterAgent {
+	var out []trace.CounterAgent
+	for _, a := range agents {
+		out = append(out, trace.CounterAgent{Agent: a, Names: []string{strconv.FormatInt(a.NodeID, 10)}})
+	}
+	if !slices.ContainsFunc(agents, func(a trace.Agent) bool { return a.Gfx != agents[0].Gfx || a.Product != agents[0].Product }) && len(out) > 0 {
+		out = out[:1]
+		out[0].Names = nil
+	}
+	return out
 }
 
 // readSmall reads one file beside a counter file.

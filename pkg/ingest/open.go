@@ -664,7 +664,7 @@ func (o *opener) dispatch(fsys fs.FS, dir, display, real string) error {
 	if w, ok := tt.Waves.(*att.Waves); ok {
 		w.Timeline = o.opts.Timeline
 	}
-	o.tr.Sources = append(o.tr.Sources, trace.Source{Path: shown, Format: "thread_trace", By: "place"})
+	o.tr.Sources = append(o.tr.Sources, trace.Source{Path: shown, Format: "thread_trace", By: "directory with a code.json"})
 	o.tr.ThreadTraces = append(o.tr.ThreadTraces, tt)
 	o.directories[real] = tt
 	o.tr.AddNotes(notes...)

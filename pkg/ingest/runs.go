@@ -140,6 +140,9 @@ func (o *opener) table(c *candidate, r io.Reader) (*kerneltrace.Table, error) {
 		t.Agents = append(t.Agents, agents...)
 		t.Notes = append(t.Notes, notes...)
 	}
+	if len(t.Agents) == 0 {
+		t.Describe(o.described(c))
+	}
 	o.tables[c.real] = t
 	return t, o.ctx.Err()
 }
@@ -166,6 +169,44 @@ func agentFiles(c *candidate) []string {
 		}
 	}
 	return all
+}
+
+// described are the GPUs that a description of the machine beside a table has:
+// rocprof-compute's sysinfo.csv, or what rocminfo printed (.sysinfo.txt of
+// rocprof), that of the same name before others.
+func (o *opener) described(c *candidate) []trace.Agent {
+	entries, err := fs.ReadDir(c.fsys, path.Dir(c.name))
+	if err != nil {
+		return nil
+	}
+	own := strings.TrimSuffix(path.Base(c.name), ".csv") + ".sysinfo.txt"
+	best := ""
+	for _, e := range entries {
+		name := e.Name()
+		if e.Type().IsRegular() && (name == "sysinfo.csv" || strings.HasSuffix(name, "sysinfo.txt") && best != "sysinfo.csv" && (best == "" || name == own)) {
+			best = name
+		}
+	}
+	if best == "" {
+		return nil
+	}
+	d := c.beside(best)
+	var agents []trace.Agent
+	err = readSmall(&d, func(r io.Reader) (err error) {
+		if best != "sysinfo.csv" {
+			agents, err = kerneltrace.ReadRocminfo(r, d.shown)
+			return err
+		}
+		a, err := counters.ReadSysinfo(r, d.shown)
+		if err == nil {
+			agents = []trace.Agent{a.Agent}
+		}
+		return err
+	})
+	if err != nil {
+		o.note(trace.Info, d.shown, cause(err)+": left out")
+	}
+	return agents
 }
 
 // agentTable is an agent table that was read.

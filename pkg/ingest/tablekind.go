@@ -97,16 +97,16 @@ var tableShapes = []struct {
 	{[]string{"kernelname"}, "table of kernels", []string{"kernelname", "gridsize", "gridsizex", "starttimestamp"}},
 }
 
-// recognisedBy says what a file was recognised as a format by, in words.
+// recognisedBy says in words what a file was recognised as, and by what.
 func recognisedBy(format string, c *candidate) string {
 	switch format {
 	case "rocpd":
-		return "its SQLite header"
+		return "SQLite database"
 	case "results_json":
-		return "its JSON keys"
+		return "JSON with the keys of rocprofv3"
 	case "counter_table", "kernel_trace", "kernel_stats":
 	default:
-		return "its content"
+		return "its first bytes"
 	}
 	header := headerOf(c.head)
 	at := map[string]string{}

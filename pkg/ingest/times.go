@@ -54,42 +54,73 @@ func (o *opener) addTimes(c *candidate, t *kerneltrace.Table) {
 	o.tr.Runs = append(o.tr.Runs, t.Run())
 }
 
-// addPassTimes adds the times of tables of counters where no other table of
-// their run has the same kernels. Tables that count the same are not passes of
-// one process but processes side by side, and count each.
-func (o *opener) addPassTimes() {
-	// rocprofiler-compute joins its passes into pmc_perf.csv.
-	joined := func(p passTimes) int {
-		if path.Base(p.table.Path) == "pmc_perf.csv" {
+// settleTimes decides which tables of each run give its dispatches, once all
+// are known: those that hold nothing but times, then those of counters, then
+// sums. A table whose kernels a better one has says nothing new.
+func (o *opener) settleTimes() {
+	s := settled{listed: map[string]string{}, timed: map[string]bool{}}
+	for _, b := range o.times.traces {
+		s.add(b.run, b.table, b.table.Path)
+	}
+	// What has no times comes last; rocprofiler-compute joins its passes into
+	// pmc_perf.csv.
+	rank := func(p passTimes) int {
+		switch {
+		case !slices.ContainsFunc(p.table.Launches, isTimed):
+			return 2
+		case path.Base(p.table.Path) == "pmc_perf.csv":
 			return 0
 		}
 		return 1
 	}
-	slices.SortStableFunc(o.times.passes, func(a, b passTimes) int { return joined(a) - joined(b) })
-	first := map[string]string{} // a run's first counters with a kernel
-	for _, b := range o.times.traces {
-		for i := range b.table.Launches {
-			first[b.run+"\x00"+b.table.Launches[i].Kernel] = b.table.Path
+	slices.SortStableFunc(o.times.passes, func(a, b passTimes) int { return rank(a) - rank(b) })
+	for _, p := range o.times.passes {
+		switch r := p.table.Run(); {
+		case s.add(p.run, &p.table.LaunchTable, p.counters):
+			r.HasCounters = true
+			o.tr.Runs = append(o.tr.Runs, r)
+		case p.table.Rows > 0:
+			o.note(trace.Info, p.table.Path, "its dispatches are left out: another table of the same run has those of its kernels")
 		}
 	}
-	for _, p := range o.times.passes {
-		taken := false
-		for i := range p.table.Launches {
-			key := p.run + "\x00" + p.table.Launches[i].Kernel
-			if by, known := first[key]; !known {
-				first[key], taken = p.counters, true
-			} else {
-				taken = taken || by == p.counters
-			}
-		}
-		if taken {
-			o.tr.Runs = append(o.tr.Runs, p.table.Run())
-		} else if p.table.Rows > 0 {
-			o.note(trace.Info, p.table.Path, "its times are left out: another table of the same run has those of its kernels")
+	for _, b := range o.times.stats {
+		if b.run != "" && s.hasTimes(b.run, b.table) {
+			o.tr.KernelStats = slices.DeleteFunc(o.tr.KernelStats, func(s *trace.KernelStats) bool { return s.Path == b.table.Path })
+			o.note(trace.Info, b.table.Path, "left out: a better source of the same run lies beside it")
 		}
 	}
 	o.times.passes = nil
 }
+
+// settled is what the tables so far tell of each run's kernels: listed by which
+// table, or by all tables that count the same, and which have times.
+type settled struct {
+	listed map[string]string
+	timed  map[string]bool
+}
+
+// add reports whether a table has a kernel that is new. Tables of one kind that
+// have the same kernels are not passes of one process but processes side by
+// side, and are all new.
+func (s *settled) add(run string, t *trace.LaunchTable, kind string) (isNew bool) {
+	for i := range t.Launches {
+		key := run + "\x00" + t.Launches[i].Kernel
+		by, known := s.listed[key]
+		if !known {
+			s.listed[key] = kind
+		}
+		isNew = isNew || !known || by == kind
+		s.timed[key] = s.timed[key] || isTimed(t.Launches[i])
+	}
+	return isNew
+}
+
+// hasTimes reports whether all kernels of a table have times already.
+func (s *settled) hasTimes(run string, t *trace.LaunchTable) bool {
+	return len(t.Launches) > 0 && !slices.ContainsFunc(t.Launches, func(l trace.LaunchSum) bool { return !s.timed[run+"\x00"+l.Kernel] })
+}
+
+func isTimed(l trace.LaunchSum) bool { return l.Timed > 0 }
 
 // lendTimes gives a run under a counter profiler the times of the tables that
 // belong to it: sums where there is nothing better.

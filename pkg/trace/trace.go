@@ -56,7 +56,8 @@ type Source struct {
 	// "kernel_trace", "kernel_stats", "results_json", "counter_table",
 	// "agent_table", "code_object" or "assembly".
 	Format string
-	// By says what it was recognised by: "content", "name" or "place".
+	// By says in words what it was recognised by: "rocprof v1 results.csv
+	// (columns Index, KernelName, BeginNs)", "SQLite database".
 	By string
 }
 
