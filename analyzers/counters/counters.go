@@ -104,6 +104,7 @@ type group struct {
 	kernel     int32
 	machine    *Machine
 	dispatches int64
+	shapes     map[shape]int64 // dispatches of each
 	sums       map[string]*sums
 	instances  map[int32]map[int32]float64
 	differ     int64
@@ -135,7 +136,7 @@ type builder struct {
 	// same for most kernels of a run.
 	plans map[string]*NextPass
 	// besides is what beside returns, nil before.
-	besides *capture.Index[*trace.LaunchSum]
+	besides *capture.Index[*shapeTimes]
 }
 
 func (b *builder) build() error {
@@ -149,6 +150,7 @@ func (b *builder) build() error {
 			return
 		}
 		g := b.group(d)
+		g.shapes[shape{d.grid, d.workgroup}]++
 		s := g.add(d)
 		b.checkWaves(g, d)
 		if b.p.Param(paramMean) != 0 || b.p.Param(paramPerDispatch) != 0 {
@@ -240,7 +242,7 @@ func (b *builder) group(d *dispatch) *group {
 		i = len(b.groups)
 		b.index[key] = i
 		b.groups = append(b.groups, &group{
-			kernel: d.kernel, machine: b.machines[key.machine], sums: map[string]*sums{},
+			kernel: d.kernel, machine: b.machines[key.machine], sums: map[string]*sums{}, shapes: map[shape]int64{},
 			instances: map[int32]map[int32]float64{}, ratios: make([]ratio, len(b.metrics)),
 		})
 	}
@@ -419,7 +421,7 @@ func (b *builder) finish(g *group) Kernel {
 		Name: names.Shown(), Symbol: names.Symbol, Run: b.run.Path, Machine: g.machine, Dispatches: g.dispatches,
 		Metrics: map[string]Value{}, Counters: map[string]float64{}, Notes: []Note{}, PerDispatch: g.per, has: b.has(all),
 	}
-	b.lendDuration(&k, names, all)
+	b.lendDuration(&k, names, g, all)
 	samples := b.sampler(all)
 	e := &evaluator{m: g.machine, format: b.run.Format, k: &k, spell: b.spell(g.machine), samples: samples}
 	for i := range b.metrics {
@@ -491,48 +493,6 @@ func (b *builder) means(k *Kernel, g *group) {
 		}
 		k.Metrics[b.metrics[i].ID] = v
 	}
-}
-
-// lendDuration takes the durations of a kernel trace beside counters without
-// times: the mean of the kernel's dispatches there.
-func (b *builder) lendDuration(k *Kernel, names capture.Names, all []*sums) {
-	if k.has[duration] {
-		return
-	}
-	var ns, n int64
-	for _, s := range b.beside().Find(names) {
-		ns, n = ns+s.TotalNs, n+s.Timed
-	}
-	if n == 0 || ns <= 0 {
-		return
-	}
-	for _, s := range all {
-		s.timed, s.ns = s.dispatches, float64(ns)/float64(n)*float64(s.dispatches)
-	}
-	k.has[duration] = true
-	k.Notes = append(k.Notes, Note{"duration_of_trace", "the counters have no times: durations are the means of the kernel trace beside them, another run"})
-}
-
-// beside finds the times of the kernel traces beside the counters, by kernel.
-func (b *builder) beside() *capture.Index[*trace.LaunchSum] {
-	if b.besides != nil {
-		return b.besides
-	}
-	b.besides = &capture.Index[*trace.LaunchSum]{}
-	sums := map[string]*trace.LaunchSum{}
-	for _, t := range b.run.LaunchTables {
-		for i := range t.Launches {
-			l := &t.Launches[i]
-			s := sums[l.Kernel]
-			if s == nil {
-				s = &trace.LaunchSum{}
-				sums[l.Kernel] = s
-				b.besides.Add(capture.NamesOf("", l.Kernel), s)
-			}
-			s.TotalNs, s.Timed = s.TotalNs+l.TotalNs, s.Timed+l.Timed
-		}
-	}
-	return b.besides
 }
 
 // channels says how evenly the L2 channels are used.

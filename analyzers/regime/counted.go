@@ -174,6 +174,9 @@ func (d *decider) traffic(m *CounterMeasure) (Level, bool) {
 		l.How = fmt.Sprintf("bytes between L2 and memory / duration / %.0f GB/s, a measured peak (theoretical: %.0f GB/s)", mm.Value, t.PeakGBps)
 		l.Source = "counters of " + m.Counters.Run + "; peak: " + mm.Source
 	}
+	if slices.ContainsFunc(m.Counters.Notes, func(n counters.Note) bool { return n.ID == counters.LentDuration }) {
+		l.How += "; the duration is of another run"
+	}
 	l.Streaming = slices.ContainsFunc(m.L2.Decisions, func(d l2.Decision) bool { return d.ID == l2.Streaming })
 	if t.Only != "" {
 		l.How = t.Only + " alone, " + l.How

@@ -1,6 +1,7 @@
 package ingest
 
 import (
+	"maps"
 	"path"
 	"slices"
 	"strings"
@@ -74,6 +75,7 @@ func (o *opener) settleTimes() {
 		return 1
 	}
 	slices.SortStableFunc(o.times.passes, func(a, b passTimes) int { return rank(a) - rank(b) })
+	o.settleSums(&s)
 	for _, p := range o.times.passes {
 		switch r := p.table.Run(); {
 		case s.add(p.run, &p.table.LaunchTable, p.counters):
@@ -83,13 +85,26 @@ func (o *opener) settleTimes() {
 			o.note(trace.Info, p.table.Path, "its dispatches are left out: another table of the same run has those of its kernels")
 		}
 	}
+	o.times.passes = nil
+}
+
+// settleSums leaves out the sums of kernels whose dispatches are known. Sums
+// that tell of more kernels stand for all of theirs.
+func (o *opener) settleSums(s *settled) {
+	all := settled{listed: map[string]string{}, timed: maps.Clone(s.timed)}
+	for _, p := range o.times.passes {
+		all.add(p.run, &p.table.LaunchTable, "")
+	}
 	for _, b := range o.times.stats {
-		if b.run != "" && s.hasTimes(b.run, b.table) {
+		switch {
+		case b.run == "": // named together: for the reader to judge
+		case all.hasTimes(b.run, b.table):
 			o.tr.KernelStats = slices.DeleteFunc(o.tr.KernelStats, func(s *trace.KernelStats) bool { return s.Path == b.table.Path })
 			o.note(trace.Info, b.table.Path, "left out: a better source of the same run lies beside it")
+		default:
+			s.add(b.run, b.table, b.table.Path)
 		}
 	}
-	o.times.passes = nil
 }
 
 // settled is what the tables so far tell of each run's kernels: listed by which
