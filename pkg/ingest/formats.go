@@ -192,14 +192,17 @@ func (o *opener) recogniseStarted(c *candidate) (found trace.Part, known bool, e
 	all := formats()
 	for i := range all {
 		f := &all[i]
-		if !c.given && (!o.wants(f.holds) || !f.named(c.name)) || !f.sniff(c) {
+		wanted := o.wants(f.holds) || o.lends(f, c)
+		if !c.given && (!wanted || !f.named(c.name)) || !f.sniff(c) {
 			continue
 		}
 		known = true
-		if !o.wants(f.holds) {
+		if !wanted {
 			continue
 		}
-		found |= f.holds
+		if o.wants(f.holds) {
+			found |= f.holds
+		}
 		if !o.once(c.real + "\x00" + f.name) {
 			continue
 		}
@@ -209,6 +212,13 @@ func (o *opener) recogniseStarted(c *candidate) (found trace.Part, known bool, e
 		}
 	}
 	return found, known, nil
+}
+
+// lends reports whether a file is read for its times alone, where counters are
+// wanted: those of rocprofv3 lie beside a counter file of their name.
+func (o *opener) lends(f *format, c *candidate) bool {
+	times := f.name == "kernel_stats" || f.name == "kernel_trace" && (c.given || !strings.HasSuffix(c.name, "kernel_trace.csv"))
+	return times && o.wants(trace.Counters) && len(counters.Columns(c.head)) == 0
 }
 
 // wants says whether something of a set was asked for.

@@ -263,7 +263,9 @@ func (o *opener) kernelStats(c *candidate) error {
 	if err != nil {
 		return c.fail(err, "")
 	}
-	o.tr.KernelStats = append(o.tr.KernelStats, t)
+	if o.wants(trace.Dispatches) {
+		o.tr.KernelStats = append(o.tr.KernelStats, t)
+	}
 	o.times.stats = append(o.times.stats, besideTimes{c.timesOf(), launchesOf(t)})
 	o.tr.AddNotes(notes...)
 	return nil

@@ -52,7 +52,9 @@ func (o *opener) addTimes(c *candidate, t *kerneltrace.Table) {
 		return
 	}
 	o.times.traces = append(o.times.traces, besideTimes{c.timesOf(), &t.LaunchTable})
-	o.tr.Runs = append(o.tr.Runs, t.Run())
+	if o.wants(trace.Dispatches) {
+		o.tr.Runs = append(o.tr.Runs, t.Run())
+	}
 }
 
 // settleTimes decides which tables of each run give its dispatches, once all
