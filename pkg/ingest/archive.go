@@ -91,6 +91,12 @@ func wanted(name string) bool {
 	return slices.ContainsFunc(formats(), func(f format) bool { return f.named(unpackedName(name)) })
 }
 
+// listed reports whether it is enough to know that a member is there.
+func listed(name string) bool { return strings.HasSuffix(name, rawSuffix) || isArchiveName(name) }
+
+// rawSuffix ends the names of thread traces that were not decoded.
+const rawSuffix = ".att"
+
 // members chooses what to read of an archive, by name.
 type members struct {
 	names   map[string]bool // true for a file, false for a directory above one
@@ -106,7 +112,7 @@ func (m *members) take(name string, regular bool) (safe string, ok bool) {
 		m.skipped++
 		return "", false
 	}
-	if !wanted(safe) {
+	if !wanted(safe) && !listed(safe) {
 		return "", false
 	}
 	_, taken := m.names[safe]
@@ -250,12 +256,15 @@ func repack(r io.Reader, w *zip.Writer, lim limits, kept *members) (cut string, 
 			continue
 		}
 		limit := min(lim.file, lim.total-total)
-		if h.Size > limit {
+		if h.Size > limit && !listed(name) {
 			return "", nil, fmt.Errorf("%s: %w", name, tooLarge(limit))
 		}
 		f, err := w.CreateHeader(&zip.FileHeader{Name: name, Method: zip.Store})
 		if err != nil {
 			return "", nil, fmt.Errorf("%s: %w", name, err)
+		}
+		if listed(name) {
+			continue
 		}
 		n, err := io.Copy(f, io.LimitReader(tr, limit))
 		total += n
@@ -322,6 +331,10 @@ func readZip(r io.ReaderAt, size int64, lim limits) (*memberFS, []trace.Note, er
 		}
 		if bombRatio(f.UncompressedSize64, f.CompressedSize64) {
 			return nil, nil, fmt.Errorf("%s: %w: %d MiB of %d KiB", f.Name, errBomb, f.UncompressedSize64>>20, f.CompressedSize64>>10)
+		}
+		if listed(f.Name) {
+			files = append(files, f)
+			continue
 		}
 		// The reader of a member fails beyond the size that is declared here.
 		if f.UncompressedSize64 > uint64(lim.total) || total+f.UncompressedSize64 > uint64(lim.total) {

@@ -41,6 +41,10 @@ func compressions() []compression {
 		{"xz", "\xfd7zXZ\x00", []string{".xz", ".txz"}, func(r io.Reader) (io.Reader, error) { return xz.NewReader(r) }, "unxz"},
 		{"bzip2", "BZh", []string{".bz2", ".tbz", ".tbz2"}, func(r io.Reader) (io.Reader, error) { return bzip2.NewReader(r), nil }, "bunzip2"},
 		{"lz4", "\x04\x22\x4d\x18", []string{".lz4"}, nil, "unlz4"},
+		{"compress", "\x1f\x9d", []string{".Z"}, nil, "uncompress"},
+		{"lzip", "LZIP", []string{".lz"}, nil, "lzip -d"},
+		{"7-Zip", "7z\xbc\xaf\x27\x1c", []string{".7z"}, nil, "7z x"},
+		{"RAR", "Rar!\x1a\x07", []string{".rar"}, nil, "unrar x"},
 	}
 }
 
@@ -65,6 +69,18 @@ func unpackedName(name string) string {
 		}
 	}
 	return name
+}
+
+// isArchiveName reports whether a file has the name of an archive.
+func isArchiveName(name string) bool {
+	name = strings.ToLower(name)
+	for _, s := range []string{".tgz", ".txz", ".tzst", ".tbz", ".tbz2", ".7z", ".rar"} {
+		if strings.HasSuffix(name, s) {
+			return true
+		}
+	}
+	bare := unpackedName(name)
+	return strings.HasSuffix(bare, ".tar") || strings.HasSuffix(bare, ".zip")
 }
 
 // unpacking reads a packed stream, and fails where little becomes too much.

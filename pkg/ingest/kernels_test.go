@@ -99,8 +99,8 @@ func TestOpenKernelsErrors(t *testing.T) {
 		"host.o":       "\x7fELF\x02\x01\x01" + strings.Repeat("\x00", 60),
 	})
 	for name, want := range map[string]string{
-		"counters.csv": "a counter table, not a kernel trace",
-		"agents.csv":   "an agent table, not a kernel trace",
+		"counters.csv": "a counter table: give a ui_output_* directory, a database, *_kernel_trace.csv or a code object",
+		"agents.csv":   "a table of the machine's GPUs (agent_info.csv): give the *_kernel_trace.csv of the same run",
 		"bundle.co":    "bundle.co: ",
 		"host.o":       "host.o: ",
 	} {

@@ -15,7 +15,6 @@ import (
 	"strings"
 
 	"github.com/rocanalyze/rocanalyze/pkg/ingest/att"
-	"github.com/rocanalyze/rocanalyze/pkg/ingest/codeobj"
 	"github.com/rocanalyze/rocanalyze/pkg/ingest/kerneltrace"
 	"github.com/rocanalyze/rocanalyze/pkg/trace"
 )
@@ -468,58 +467,6 @@ func (o *opener) replace(c *candidate, r io.Reader) error {
 	return c.start()
 }
 
-// lack says what to give where there is nothing of what was asked for.
-type lack struct {
-	// below is what a directory lacks, advice what to give then, fileAdvice what
-	// to give instead of a file of another kind.
-	below, advice, fileAdvice string
-}
-
-func (o *opener) lack() lack {
-	switch o.only {
-	case trace.ThreadTraces:
-		return lack{"no dispatch directory (code.json)", "give the ui_output_agent_*_dispatch_* directory that rocprofv3 --att wrote", anyAdvice}
-	case trace.Dispatches:
-		return lack{"no dispatches", runAdvice, runAdvice}
-	case trace.Counters:
-		return lack{"no counter table", counterAdvice, counterAdvice}
-	}
-	return lack{"no dispatch directory (code.json), kernel trace, code object or counter table", "give the directory that rocprofv3 wrote to (its -d)", anyAdvice}
-}
-
-// What to give.
-const (
-	anyAdvice     = "give the ui_output_agent_*_dispatch_* directory that rocprofv3 --att wrote, a directory above it, a .tar.gz or .zip of it, a rocpd database, a kernel_trace.csv, a counter table, a code object or its assembly (.s)"
-	runAdvice     = "give the database (*_results.db) or the *_kernel_trace.csv that rocprofv3 --kernel-trace wrote, its *_kernel_stats.csv or *_results.json"
-	counterAdvice = "give a *_counter_collection.csv or results.json of rocprofv3, a rocpd database, a wide CSV of rocprof, or a rocprof-compute workload directory"
-)
-
-// unwanted refuses a file that was named and is nothing of what is wanted.
-// known says that it is something else: then it is for the caller to say what
-// is missing, unless only one kind of file is of use.
-func (o *opener) unwanted(p string, c *candidate, known bool) error {
-	switch k := kerneltrace.Sniff(c.head); {
-	case k == kerneltrace.CounterTable:
-		return notKernelTrace(p, "a counter table")
-	case k == kerneltrace.AgentTable:
-		return notKernelTrace(p, "an agent table")
-	case known && o.only != trace.Dispatches:
-		return nil
-	}
-	if what, help := tableKind(c); what != "" {
-		return &PathError{Path: p, Problem: what, Advice: help}
-	}
-	if what, advice := codeobj.Foreign(c.head); what != "" {
-		return &PathError{Path: p, Problem: what, Advice: advice}
-	}
-	l := o.lack()
-	return &PathError{Path: p, Problem: "not recognised", Advice: l.fileAdvice}
-}
-
-func notKernelTrace(p, what string) error {
-	return &PathError{Path: p, Problem: what + ", not a kernel trace", Advice: "give the *_kernel_trace.csv of the same run"}
-}
-
 // tree reads everything that is wanted of fsys. display and real are the user's
 // and the real name of its root.
 func (o *opener) tree(fsys fs.FS, p, display, real string) error {
@@ -531,9 +478,8 @@ func (o *opener) tree(fsys fs.FS, p, display, real string) error {
 	if err != nil {
 		return err
 	}
-	if !found && len(s.found) == 0 && !s.other {
-		l := o.lack()
-		return &PathError{Path: p, Problem: l.below + " below " + p, Advice: l.advice}
+	if err := s.remark(p, found || len(s.found) > 0 || s.other); err != nil {
+		return err
 	}
 	for _, dir := range s.found {
 		shown := filepath.Join(display, filepath.FromSlash(dir))
@@ -581,6 +527,9 @@ type search struct {
 	dirs    int
 	found   []string
 	files   []string
+	// raw are thread traces that were not decoded, packed are archives: neither
+	// is looked into.
+	raw, packed []string
 	// other is set when there is a thread trace and none is wanted.
 	other, stopped bool
 }
@@ -625,6 +574,14 @@ func (s *search) file(dir string, e fs.DirEntry) {
 	if !e.Type().IsRegular() || len(s.files) == maxFiles {
 		return
 	}
+	switch {
+	case strings.HasSuffix(e.Name(), rawSuffix):
+		s.raw = append(s.raw, path.Join(dir, e.Name()))
+		return
+	case isArchiveName(e.Name()):
+		s.packed = append(s.packed, path.Join(dir, e.Name()))
+		return
+	}
 	all := formats()
 	for i := range all {
 		if s.o.wants(all[i].holds) && all[i].named(unpackedName(e.Name())) {
@@ -632,6 +589,32 @@ func (s *search) file(dir string, e fs.DirEntry) {
 			return
 		}
 	}
+}
+
+// remark says what of a tree is not looked into. It is an error where there is
+// nothing else; any says that there is.
+func (s *search) remark(p string, any bool) error {
+	if len(s.raw) > 0 && len(s.found) == 0 && s.o.wants(trace.ThreadTraces) {
+		what := trace.Many(len(s.raw), "thread trace that was not decoded", "thread traces that were not decoded") + " (" + path.Base(s.raw[0]) + ")"
+		if !any {
+			return &PathError{Path: p, Problem: what, Advice: helpDecoder}
+		}
+		s.o.note(trace.Warning, s.display, what+": "+helpDecoder)
+	}
+	if len(s.packed) > 0 {
+		what, advice := path.Join(s.display, s.packed[0]), "give the archive itself"
+		if _, ok := s.fsys.(*memberFS); ok {
+			advice = "unpack " + p + " and give the archive in it"
+		}
+		if !any {
+			return &PathError{Path: p, Problem: "nothing but archives in it (" + path.Base(what) + ")", Advice: advice}
+		}
+		s.o.note(trace.Info, what, trace.Many(len(s.packed), "archive is", "archives (this is the first) are")+" not looked into: "+advice)
+	}
+	if !any {
+		return &PathError{Path: p, Problem: s.o.lacks() + " below " + p, Advice: s.o.advice()}
+	}
+	return nil
 }
 
 // stop notes once that the search is not complete.

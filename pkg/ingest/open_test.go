@@ -170,7 +170,7 @@ func TestOpenErrors(t *testing.T) {
 		"text.txt/x": "", // the operating system's own words
 		"empty":      "no dispatch directory (code.json) below ",
 		"text.txt":   "not recognised: give the ui_output_agent_*_dispatch_* directory",
-		"none":       "not recognised",
+		"none":       "an empty file (0 bytes)",
 		"bad.gz":     "unexpected EOF: unpack it (gunzip) and give what is in it",
 		"bad.zip":    "not a valid zip file: unpack it and give the directory",
 		"gz/text.gz": "not recognised",

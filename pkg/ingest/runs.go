@@ -50,7 +50,7 @@ func (o *opener) openDatabase(c *candidate) (db *rocpd.DB, err error) {
 	case len(c.head) == 0:
 		err = rocpd.ErrEmpty
 	case !rocpd.Sniff(c.head):
-		err = rocpd.NotSQLite(c.head)
+		err = o.notDatabase(c)
 	default:
 		o.databases++
 		db, err = rocpd.Open(o.ctx, rocpd.File{FS: c.fsys, Name: c.name, Shown: c.shown, Opened: c.take(), Keep: o.databases <= maxOpenDatabases})
