@@ -20,6 +20,7 @@ import (
 	"github.com/rocanalyze/rocanalyze/analyzers/replay"
 	"github.com/rocanalyze/rocanalyze/analyzers/roofline"
 	"github.com/rocanalyze/rocanalyze/analyzers/rules"
+	"github.com/rocanalyze/rocanalyze/analyzers/samples"
 	"github.com/rocanalyze/rocanalyze/analyzers/shape"
 	"github.com/rocanalyze/rocanalyze/analyzers/stalls"
 	"github.com/rocanalyze/rocanalyze/analyzers/trust"
@@ -47,6 +48,7 @@ func All() []*analysis.Analyzer {
 		replay.Analyzer.Analyzer,
 		roofline.Analyzer.Analyzer,
 		rules.Analyzer.Analyzer,
+		samples.Analyzer.Analyzer,
 		shape.Analyzer.Analyzer,
 		stalls.Analyzer.Analyzer,
 		trust.Analyzer.Analyzer,
@@ -66,6 +68,7 @@ func Commands() []*view.Command {
 		&occupancy.Cmd,
 		&roofline.Cmd,
 		&rules.Cmd,
+		&samples.Cmd,
 		&waves.Cmd,
 	}
 }

@@ -42,4 +42,5 @@ func Example() {
 	// high: barrier: 42.0 % of wave cycles; 100 % of that at s_barrier. fewer barriers per iteration (two LDS buffers need one), the next phase's loads before the barrier; give all waves equal work: the last one to come sets the time
 	// counters needs hardware counters
 	// l2 needs hardware counters
+	// samples needs PC samples
 }

@@ -32,6 +32,8 @@ type facts struct {
 	// waiting is in percent of wave cycles, nil when unknown.
 	waiting     *float64
 	waitingFrom string
+	// sampled is set where that is of PC samples.
+	sampled bool
 	waits       []Wait
 	// stall is the unit that is busy with stalls, nil for none; rate what memory
 	// moves where its peak is not known.
@@ -47,6 +49,14 @@ type facts struct {
 	// gate.
 	gate    string
 	missing Missing
+}
+
+// waitingUnit is what waiting is in.
+func (f facts) waitingUnit() string {
+	if f.sampled {
+		return "% of PC samples"
+	}
+	return "% of wave cycles"
 }
 
 // outcome is a verdict without its words.
@@ -258,6 +268,7 @@ func (d *decider) decide() {
 		}
 		f = merged(f, c)
 	}
+	f = withSamples(f, k.Sampled)
 	o := d.judge(f)
 	k.Regime, k.Subtype, k.Likely, k.AtRoof = o.regime, o.subtype, o.likely, o.atRoof
 	k.Levels, k.Waits = f.levels, f.waits
@@ -294,6 +305,9 @@ func (d *decider) first(main *TraceMeasure) facts {
 		return d.factsOf(main)
 	}
 	f := facts{fill: 1, gate: "neither a thread trace nor counters say what it waits for", missing: MissingTrace}
+	if d.k.Sampled != nil {
+		f = sampleFacts(d.k.Sampled)
+	}
 	if s := d.k.Static; s != nil && s.Launch != nil && s.Launch.LaunchShape != nil {
 		f.launch = s.Launch.LaunchShape
 		if f.launch.UnderFilled {

@@ -13,6 +13,7 @@ import (
 	"github.com/rocanalyze/rocanalyze/analyzers/l2"
 	"github.com/rocanalyze/rocanalyze/analyzers/occupancy"
 	"github.com/rocanalyze/rocanalyze/analyzers/replay"
+	"github.com/rocanalyze/rocanalyze/analyzers/samples"
 	"github.com/rocanalyze/rocanalyze/analyzers/trust"
 	"github.com/rocanalyze/rocanalyze/pkg/analysis"
 )
@@ -46,7 +47,7 @@ var Analyzer = analysis.New(analysis.Analyzer{
 	Doc:  doc,
 	Requires: []analysis.Required{
 		code.Analyzer, replay.Analyzer, trust.Analyzer, hotspots.Analyzer, occupancy.Analyzer,
-		counters.Analyzer, l2.Analyzer, kernels.Analyzer, balance.Analyzer,
+		counters.Analyzer, l2.Analyzer, kernels.Analyzer, balance.Analyzer, samples.Analyzer,
 	},
 	Params: []analysis.Param{
 		{Name: paramCompute, Default: 70, Unit: "%", Doc: "matrix or VALU utilisation, or issue utilisation, from which a kernel is compute-bound (FlyDSL kernel tuning guide, section 0)"},
@@ -75,6 +76,7 @@ func run(p *analysis.Pass) (*Result, error) {
 	if err := j.runs(); err != nil {
 		return nil, err
 	}
+	j.sampled()
 	j.launches()
 	res := &Result{Kernels: []Kernel{}}
 	for _, k := range j.kernels {

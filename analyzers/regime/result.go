@@ -5,6 +5,7 @@ import (
 	"github.com/rocanalyze/rocanalyze/analyzers/hotspots"
 	"github.com/rocanalyze/rocanalyze/analyzers/occupancy"
 	"github.com/rocanalyze/rocanalyze/analyzers/replay"
+	"github.com/rocanalyze/rocanalyze/analyzers/samples"
 	"github.com/rocanalyze/rocanalyze/analyzers/trust"
 	"github.com/rocanalyze/rocanalyze/pkg/capture"
 	"github.com/rocanalyze/rocanalyze/pkg/finding"
@@ -107,6 +108,8 @@ type Kernel struct {
 
 	Traces  []*TraceMeasure   `json:"-"`
 	Counted []*CounterMeasure `json:"-"`
+	// Sampled is what PC sampling says of the kernel, nil for nothing.
+	Sampled *samples.Kernel `json:"-"`
 	// Main is the trace that the verdict rests on.
 	Main *TraceMeasure `json:"-"`
 	// Static is the occupancy of a kernel that was not traced.

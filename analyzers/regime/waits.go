@@ -21,6 +21,8 @@ const (
 	waitDependency = "dependency"
 	waitContention = "contention"
 	waitIssue      = "issue"
+	waitTurn       = "turn"
+	waitFetch      = "fetch"
 	waitOther      = "other"
 )
 
@@ -44,6 +46,7 @@ var kindWords = map[string]string{
 	waitSync:       "other workgroups or caches (fences, atomics, flags)",
 	waitDependency: "results of earlier instructions", waitIssue: "the issue of instructions", waitOther: "others",
 	"vmem_issue": "a full memory pipe", "lds_issue": "a full LDS pipe", "matrix_issue": "the matrix pipe",
+	waitTurn: "their turn to issue", waitFetch: "instructions to be fetched",
 	waitContention: "the vector ALU, which other waves use", "valu": "the vector ALU or earlier results",
 }
 

@@ -110,8 +110,9 @@ func (d *decider) evidence(f facts, m *TraceMeasure) []finding.Evidence {
 		out = append(out, f.stall.evidence()...)
 	}
 	if f.waiting != nil {
-		out = append(out, finding.Evidence{Metric: "waiting", Value: *f.waiting, Unit: "% of wave cycles", Threshold: new(d.waiting), Source: f.waitingFrom})
+		out = append(out, finding.Evidence{Metric: "waiting", Value: *f.waiting, Unit: f.waitingUnit(), Threshold: new(d.waiting), Source: f.waitingFrom})
 	}
+	out = append(out, d.sampledEvidence()...)
 	if m == nil {
 		return out
 	}
@@ -177,6 +178,9 @@ func (d *decider) also(f facts, o outcome) []string {
 			out = append(out, levelText(v)+"; "+d.undecidedText(v))
 		}
 	}
+	if at := hottest(d.k.Sampled); at != "" {
+		out = append(out, at)
+	}
 	return out
 }
 
@@ -201,7 +205,7 @@ func (d *decider) missing(f facts, m *TraceMeasure) []Missing {
 		}
 	}
 	add(f.missing)
-	if m == nil {
+	if m == nil && d.k.Sampled == nil {
 		add(MissingTrace)
 	}
 	if !slices.ContainsFunc(f.levels, func(v Level) bool { return v.Resource == resHBM && v.Basis == Measured }) {

@@ -83,7 +83,8 @@ func (k *Kernel) inDetail() bool {
 		return true
 	}
 	fired := slices.ContainsFunc(k.Findings, func(f finding.Finding) bool { return f.Severity >= finding.Low })
-	return (k.Regime != regime.Inconclusive || fired) && (k.Time == nil || k.Time.Matters)
+	sampled := k.Sampled != nil && len(k.Sampled.Instructions) > 0
+	return (k.Regime != regime.Inconclusive || fired || sampled) && (k.Time == nil || k.Time.Matters)
 }
 
 func kernelSections(i int, k *Kernel, gates []finding.Finding, v View, left int) []report.Section {
@@ -205,7 +206,7 @@ func numbers(i int, k *Kernel, v View) report.Section {
 			kv.Items = append(kv.Items, report.KV{Key: strings.ReplaceAll(e.Metric, "_", " "), Value: value, Note: basis("", e.Source, v)})
 		}
 	}
-	if len(k.Waits) > 0 {
+	if len(k.Waits) > 0 && (k.Sampled == nil || k.Main != nil) { // else the samples' own figures stand there
 		kv.Items = append(kv.Items, report.KV{Key: "waits for", Value: waitsText(k.Waits)})
 	}
 	return report.Section{ID: fmt.Sprintf("numbers-%d", i), Title: "The numbers it rests on", Items: []report.Item{kv}}
@@ -263,7 +264,7 @@ func levelValue(l regime.Level) string {
 func evidenceValue(e finding.Evidence) string {
 	switch e.Metric {
 	case "waiting":
-		return fmt.Sprintf("%.1f %% of wave cycles (from %.0f %% on they bound an idle machine)", e.Value, *e.Threshold)
+		return fmt.Sprintf("%.1f %s (from %.0f %% on they bound an idle machine)", e.Value, e.Unit, *e.Threshold)
 	case "cus_in_use":
 		return fmt.Sprintf("%.0f %%", e.Value)
 	case "cu_time_with_a_wave", "used_cu_time_with_a_wave", "imbalance_loss":
@@ -272,6 +273,9 @@ func evidenceValue(e finding.Evidence) string {
 		return fmt.Sprintf("%.0f %s", e.Value, e.Unit)
 	case "lds_busy", "lds_useful", regime.LDSUnaligned, regime.LDSConflicts, regime.LDSAddresses:
 		return fmt.Sprintf("%.1f %s", e.Value, e.Unit)
+	}
+	if strings.HasPrefix(e.Metric, "sampled_") {
+		return fmt.Sprintf("%.0f %s", e.Value, e.Unit)
 	}
 	return ""
 }

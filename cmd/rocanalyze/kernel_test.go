@@ -13,7 +13,7 @@ import (
 // by name and by number, and with one that selects the first row.
 func TestKernelSelects(t *testing.T) {
 	att, pmc := "../../fixtures/att/gemm", "../../fixtures/pmc/copy"
-	inputs := map[string]string{"counters": pmc, "l2": pmc}
+	inputs := map[string]string{"counters": pmc, "l2": pmc, "samples": "../../fixtures/pcs/results"}
 	try := func(args ...string) (string, error) {
 		var out, errs bytes.Buffer
 		err := run(t.Context(), os.Stdin, &out, &errs, func(string) string { return "" }, args)

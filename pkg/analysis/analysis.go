@@ -25,11 +25,15 @@ const (
 	ThreadTraces Evidence = "thread trace"
 	// Counters: at least one run under a counter profiler.
 	Counters Evidence = "hardware counters"
+	// Samples: at least one run under PC sampling.
+	Samples Evidence = "PC samples"
 )
 
 // Capture says how to capture each kind of evidence.
 var Capture = map[Evidence]string{
-	Counters:     "rocprofv3 --pmc TCC_HIT_sum TCC_MISS_sum TCC_EA0_RDREQ_sum TCC_EA0_WRREQ_sum -d out -f csv -- <application>",
+	Counters: "rocprofv3 --pmc TCC_HIT_sum TCC_MISS_sum TCC_EA0_RDREQ_sum TCC_EA0_WRREQ_sum -d out -f csv -- <application>",
+	// Source: rocprofiler-sdk documentation, "Using PC sampling".
+	Samples:      "rocprofv3 --pc-sampling-beta-enabled --pc-sampling-method stochastic --pc-sampling-unit cycles --pc-sampling-interval 1048576 --kernel-trace -f csv -d out -- <application>",
 	ThreadTraces: "rocprofv3 --att --att-library-path <decoder> -d out -- <application>",
 }
 

@@ -81,7 +81,7 @@ func Run(ctx context.Context, t *trace.Trace, opts Options, analyzers ...Require
 
 func missing(a *Analyzer, t *trace.Trace) (Evidence, bool) {
 	for _, e := range a.Needs {
-		if e == ThreadTraces && len(t.ThreadTraces) == 0 || e == Counters && len(t.CounterRuns) == 0 {
+		if e == ThreadTraces && len(t.ThreadTraces) == 0 || e == Counters && len(t.CounterRuns) == 0 || e == Samples && len(t.SampleRuns) == 0 {
 			return e, true
 		}
 	}

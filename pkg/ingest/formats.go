@@ -13,6 +13,7 @@ import (
 	"github.com/rocanalyze/rocanalyze/pkg/ingest/codeobj"
 	"github.com/rocanalyze/rocanalyze/pkg/ingest/counters"
 	"github.com/rocanalyze/rocanalyze/pkg/ingest/kerneltrace"
+	"github.com/rocanalyze/rocanalyze/pkg/ingest/pcsampling"
 	"github.com/rocanalyze/rocanalyze/pkg/ingest/resultsjson"
 	"github.com/rocanalyze/rocanalyze/pkg/ingest/rocpd"
 	"github.com/rocanalyze/rocanalyze/pkg/trace"
@@ -38,10 +39,11 @@ func formats() []format {
 	return []format{
 		{"rocpd", trace.Dispatches | trace.Counters, databaseSuffixes, isDatabase, (*opener).database},
 		{"counter_table", trace.Counters, []string{".csv"}, isCounterTable, (*opener).counterTable},
-		{"results_json", trace.Dispatches | trace.Counters, []string{"results.json"}, isResults, (*opener).results},
+		{"results_json", trace.Dispatches | trace.Counters | trace.Sampled, []string{"results.json"}, isResults, (*opener).results},
 		{"kernel_trace", trace.Dispatches, []string{".csv"}, isKernelTrace, (*opener).kernelTrace},
 		{"kernel_stats", trace.Dispatches, []string{".csv"}, isKernelStats, (*opener).kernelStats},
 		{"thread_trace_stats", trace.ThreadTraces, []string{".csv"}, isTraceStats, (*opener).traceStats},
+		{"pc_samples", trace.Sampled, []string{".csv"}, isSampleTable, (*opener).sampleTable},
 		{"code_object", trace.Code, []string{".hsaco", ".co", ".out", ".o"}, isCodeObject, (*opener).codeObject},
 		{"assembly", trace.Code, []string{".s", ".S", ".asm", ".amdgcn", ".out", ".o"}, isAssembly, (*opener).assembly},
 	}
@@ -74,6 +76,8 @@ func isKernelStats(c *candidate) bool {
 }
 
 func isTraceStats(c *candidate) bool { return att.SniffStats(c.head) }
+
+func isSampleTable(c *candidate) bool { return pcsampling.Sniff(c.head) != "" }
 
 func isCodeObject(c *candidate) bool {
 	return codeobj.Sniff(c.head) || c.given && codeobj.SniffHost(c.head)

@@ -112,7 +112,7 @@ func newOpener(ctx context.Context, opts Options) *opener {
 		directories: map[string]*trace.ThreadTrace{},
 	}
 	if o.only == 0 {
-		o.only = trace.ThreadTraces | trace.Dispatches | trace.Counters | trace.Code
+		o.only = trace.ThreadTraces | trace.Dispatches | trace.Counters | trace.Code | trace.Sampled
 	}
 	return &o
 }

@@ -22,6 +22,7 @@ var offers = []offer{
 	{trace.ThreadTraces, "dispatch directory (code.json)", "the ui_output_agent_*_dispatch_* directory that rocprofv3 --att wrote", "a ui_output_* directory"},
 	{trace.Dispatches, "dispatches", "the database (*_results.db) or the *_kernel_trace.csv that rocprofv3 --kernel-trace wrote", "a database, *_kernel_trace.csv"},
 	{trace.Counters, "counter table", "the *_counter_collection.csv of rocprofv3 --pmc, a rocpd database, or a rocprof-compute workload", "a *_counter_collection.csv"},
+	{trace.Sampled, "PC samples", "the *_pc_sampling_*.csv of rocprofv3 --pc-sampling-method", "a *_pc_sampling_*.csv"},
 	{trace.Code, "code object", "a code object or its assembly (.s)", "a code object (.co, .s)"},
 }
 
@@ -52,10 +53,15 @@ func (o *opener) advice() string {
 
 // lacks says what a directory has none of.
 func (o *opener) lacks() string {
-	if asked := o.asked(); len(asked) == 1 {
-		return "no " + asked[0].lacks
+	asked := o.asked()
+	if len(asked) > 2 {
+		return "nothing to analyse"
 	}
-	return "nothing to analyse"
+	var words []string
+	for _, f := range asked {
+		words = append(words, f.lacks)
+	}
+	return "no " + joined(words)
 }
 
 func joined(words []string) string {
@@ -77,7 +83,7 @@ type stranger struct {
 }
 
 // Parts that help is for.
-const anyPart = trace.ThreadTraces | trace.Dispatches | trace.Counters | trace.Code
+const anyPart = trace.ThreadTraces | trace.Dispatches | trace.Counters | trace.Code | trace.Sampled
 
 // What to do about kinds of files that are not read.
 const (

@@ -271,20 +271,36 @@ func (o *opener) kernelStats(c *candidate) error {
 	return nil
 }
 
-// results reads a results.json: its dispatches, and where its counters are.
+// results reads a results.json: its dispatches and samples, and where its
+// counters are.
 func (o *opener) results(c *candidate) error {
-	if o.wants(trace.Dispatches) && !c.repeated {
+	runs := o.wants(trace.Dispatches) && !c.repeated
+	samples := o.wants(trace.Sampled) && !o.sampledBeside(c)
+	counted := o.wants(trace.Counters)
+	if runs || samples {
 		r, err := c.rest()
 		if err != nil {
 			return c.fail(err, "")
 		}
-		runs, err := resultsjson.Read(r, c.shown)
+		f, err := resultsjson.Read(r, c.shown)
+		if err == nil && runs {
+			var all []*trace.Run
+			all, err = f.Runs()
+			o.tr.Runs = append(o.tr.Runs, all...)
+		}
 		if err != nil {
 			return c.fail(err, "write rocpd instead (rocprofv3 --output-format rocpd)")
 		}
-		o.tr.Runs = append(o.tr.Runs, runs...)
+		counted = counted && f.HasCounters()
+		if samples {
+			all, notes := f.Samples()
+			o.tr.AddNotes(notes...)
+			for _, run := range all {
+				o.addSamples(run, nil)
+			}
+		}
 	}
-	if o.wants(trace.Counters) {
+	if counted {
 		o.addCounters(counterFile{candidate: *c, kind: counters.Results})
 	}
 	return nil

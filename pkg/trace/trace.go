@@ -19,6 +19,8 @@ type Trace struct {
 	CodeObjects []*CodeObject
 	// CounterRuns are runs under a counter profiler, in the same order.
 	CounterRuns []*CounterRun
+	// SampleRuns are runs under PC sampling, in the same order.
+	SampleRuns []*SampleRun
 	// Runs hold dispatches one by one, KernelStats sums of them; both in the
 	// same order.
 	Runs        []*Run
@@ -46,6 +48,8 @@ const (
 	Counters
 	// Code is code objects and assembly listings.
 	Code
+	// Sampled is samples of where waves were.
+	Sampled
 )
 
 // Source is a file or directory that was recognised.
@@ -54,7 +58,7 @@ type Source struct {
 	Path string
 	// Format is what it was recognised as: "thread_trace", "rocpd",
 	// "kernel_trace", "kernel_stats", "results_json", "counter_table",
-	// "agent_table", "code_object" or "assembly".
+	// "pc_samples", "agent_table", "code_object" or "assembly".
 	Format string
 	// By says in words what it was recognised by: "rocprof v1 results.csv
 	// (columns Index, KernelName, BeginNs)", "SQLite database".

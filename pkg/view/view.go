@@ -132,6 +132,13 @@ func (in *Input) KernelNames() []string {
 		}
 	}
 	slices.Sort(names)
+	for _, r := range in.Trace.SampleRuns {
+		for i := range r.Kernels {
+			if k := &r.Kernels[i]; k.Symbol != "" || k.Name != "" {
+				add(capture.NamesOf(k.Symbol, k.Name).Shown())
+			}
+		}
+	}
 	return names
 }
 

@@ -7,7 +7,7 @@ import (
 
 // ownFolders are the folders below fixtures whose every file the generator
 // writes.
-var ownFolders = []string{"att"}
+var ownFolders = []string{"att", "pcs"}
 
 // generate makes all fixtures.
 func generate() (tree, error) {
@@ -30,6 +30,7 @@ func generate() (tree, error) {
 	if out["att/copy.zip"], err = zipped("copy", out.below("att/copy")); err != nil {
 		return nil, err
 	}
+	out.put("pcs", sampleFolders(captures[0].capture))
 	out["README.md"] = readme(captures)
 	return out, nil
 }

@@ -46,7 +46,10 @@ type tool struct {
 	kernels  []kernel
 	counters map[counterKey]string
 
-	dispatches, counted, copies span
+	// instructions and sources are those that samples name by number.
+	instructions, sources []string
+
+	dispatches, counted, copies, stochastic, hostTrap span
 }
 
 // span is a list: it begins at a byte of the document and ends with text, which
@@ -106,6 +109,7 @@ func known(v *int64) *int64 {
 
 type kernel struct {
 	ID        int64  `json:"kernel_id"`
+	Object    int64  `json:"code_object_id"`
 	Symbol    string `json:"kernel_name"`
 	Formatted string `json:"formatted_kernel_name"`
 	Demangled string `json:"demangled_kernel_name"`
@@ -231,11 +235,33 @@ func (c *scanner) member(t *tool, key string) bool {
 			}
 		})
 	case "buffer_records":
-		return c.spans(map[string]*span{"kernel_dispatch": &t.dispatches, "memory_copy": &t.copies})
+		return c.spans(map[string]*span{
+			"kernel_dispatch": &t.dispatches, "memory_copy": &t.copies,
+			"pc_sample_stochastic": &t.stochastic, "pc_sample_host_trap": &t.hostTrap,
+		})
+	case "strings":
+		return c.Null() || c.Object(func(key []byte) bool {
+			switch string(key) {
+			case "pc_sample_instructions":
+				return c.texts(&t.instructions)
+			case "pc_sample_comments":
+				return c.texts(&t.sources)
+			}
+			return c.Skip()
+		})
 	case "callback_records":
 		return c.spans(map[string]*span{"counter_collection": &t.counted})
 	}
 	return c.Skip()
+}
+
+// texts reads a list of texts.
+func (c *scanner) texts(to *[]string) bool {
+	return decodeList(c, func(s *string) {
+		if len(*to) < maxNames {
+			*to = append(*to, *s)
+		}
+	})
 }
 
 // spans finds the lists of an object.

@@ -7,7 +7,7 @@ import (
 	"github.com/rocanalyze/rocanalyze/pkg/trace"
 )
 
-const sample = ` {
+const document = ` {
  "rocprofiler-sdk-tool": [{"metadata": {"pid": 7, "command": ["a", "b"]},
  "agents": [{"id": {"handle": 70}, "type": 2, "node_id": 3, "name": "gfx942", "cu_count": 304}, {"id": {"handle": 60}, "type": 1, "node_id": 0}],
  "kernel_symbols": [{"kernel_id": 18, "kernel_name": "tri.kd"}, {"kernel_id": 17, "kernel_name": "_Z3addi.kd", "formatted_kernel_name": "add(int)", "arch_vgpr_count": 8}],
@@ -18,6 +18,14 @@ const sample = ` {
    {"operation": 2, "start_timestamp": 30, "end_timestamp": 30, "src_agent_id": {"handle": 60}, "dst_agent_id": {"handle": 70}, "bytes": 100}]}}]}`
 
 type folder struct{ rows []trace.Dispatch }
+
+func readRuns(text string) ([]*trace.Run, error) {
+	f, err := Read(strings.NewReader(text), "r.json")
+	if err != nil {
+		return nil, err
+	}
+	return f.Runs()
+}
 
 func (f *folder) Dispatch(d *trace.Dispatch) { f.rows = append(f.rows, *d) }
 
@@ -32,10 +40,10 @@ func fold(t *testing.T, r *trace.Run) []trace.Dispatch {
 }
 
 func TestRead(t *testing.T) {
-	if !Sniff([]byte(sample)) || Sniff([]byte(`{"other": 1}`)) || Sniff(nil) {
+	if !Sniff([]byte(document)) || Sniff([]byte(`{"other": 1}`)) || Sniff(nil) {
 		t.Error("Sniff is wrong")
 	}
-	runs, err := Read(strings.NewReader(sample), "r.json")
+	runs, err := readRuns(document)
 	if err != nil || len(runs) != 1 {
 		t.Fatal(runs, err)
 	}
@@ -62,7 +70,7 @@ func TestRead(t *testing.T) {
 // Without dispatch records, those that were counted are taken.
 func TestCounted(t *testing.T) {
 	const counted = `{"rocprofiler-sdk-tool": [{"callback_records": {"counter_collection": [{"dispatch_data": {"start_timestamp": 5, "end_timestamp": 9, "dispatch_info": {"kernel_id": 1}}}]}}, {}]}`
-	runs, err := Read(strings.NewReader(counted), "r.json")
+	runs, err := readRuns(counted)
 	if err != nil || len(runs) != 2 || !runs[0].HasCounters || runs[1].Set != "process 2" {
 		t.Fatal(runs, err)
 	}
@@ -74,7 +82,7 @@ func TestCounted(t *testing.T) {
 // A dispatch that is none is noted with its place; those before it count.
 func TestBadDispatch(t *testing.T) {
 	const text = `{"rocprofiler-sdk-tool": [{"buffer_records": {"kernel_dispatch": [{"start_timestamp": 5, "end_timestamp": 9}, {"start_timestamp": "x"}, {}]}}]}`
-	runs, err := Read(strings.NewReader(text), "r.json")
+	runs, err := readRuns(text)
 	if err != nil || len(runs) != 1 {
 		t.Fatal(runs, err)
 	}
@@ -87,20 +95,20 @@ func TestBadDispatch(t *testing.T) {
 func TestReadErrors(t *testing.T) {
 	for in, want := range map[string]string{
 		"":                             "cut short",
-		sample[:300]:                   "cut short",
+		document[:300]:                 "cut short",
 		`{"rocprofiler-sdk-tool": []}`: "no process",
 		`{"rocprofiler-sdk-tool": 5}`:  "byte 25: a list was expected",
 	} {
-		if _, err := Read(strings.NewReader(in), "r.json"); err == nil || !strings.Contains(err.Error(), want) {
+		if _, err := readRuns(in); err == nil || !strings.Contains(err.Error(), want) {
 			t.Errorf("%.40q: %v, want %q", in, err, want)
 		}
 	}
 }
 
 func FuzzRead(f *testing.F) {
-	f.Add(sample)
+	f.Add(document)
 	f.Fuzz(func(t *testing.T, in string) {
-		runs, err := Read(strings.NewReader(in), "r.json")
+		runs, err := readRuns(in)
 		if (err == nil) != (len(runs) > 0) {
 			t.Errorf("%d runs, %v", len(runs), err)
 		}

@@ -11,25 +11,44 @@ import (
 	"github.com/rocanalyze/rocanalyze/pkg/trace"
 )
 
-// Read reads one run per process. shown is the path as the user can find it.
-func Read(r io.Reader, shown string) ([]*trace.Run, error) {
+// File is a results.json that was read, but for its records.
+type File struct {
+	shown string
+	tools []tool
+}
+
+// Read reads a file. shown is the path as the user can find it.
+func Read(r io.Reader, shown string) (*File, error) {
 	tools, err := read(r)
-	if err != nil {
-		return nil, err
+	if err == nil && len(tools) == 0 {
+		err = errors.New("no process recorded anything in it")
 	}
+	return &File{shown, tools}, err
+}
+
+// set names one of several processes.
+func (f *File) set(i int) string {
+	if len(f.tools) == 1 {
+		return ""
+	}
+	return fmt.Sprintf("process %d", i+1)
+}
+
+// HasCounters reports whether dispatches were counted.
+func (f *File) HasCounters() bool {
+	return slices.ContainsFunc(f.tools, func(t tool) bool { return !t.counted.empty() })
+}
+
+// Runs gives one run per process.
+func (f *File) Runs() ([]*trace.Run, error) {
 	var out []*trace.Run
-	for i := range tools {
-		run, err := tools[i].run(shown)
+	for i := range f.tools {
+		run, err := f.tools[i].run(f.shown)
 		if err != nil {
 			return nil, err
 		}
-		if len(tools) > 1 {
-			run.Set = fmt.Sprintf("process %d", i+1)
-		}
+		run.Set = f.set(i)
 		out = append(out, run)
-	}
-	if len(out) == 0 {
-		return nil, errors.New("no process recorded anything in it")
 	}
 	return out, nil
 }
