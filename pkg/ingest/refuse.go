@@ -21,8 +21,8 @@ type offer struct {
 var offers = []offer{
 	{trace.ThreadTraces, "dispatch directory (code.json)", "the ui_output_agent_*_dispatch_* directory that rocprofv3 --att wrote", "a ui_output_* directory"},
 	{trace.Dispatches, "dispatches", "the database (*_results.db) or the *_kernel_trace.csv that rocprofv3 --kernel-trace wrote", "a database, *_kernel_trace.csv"},
-	{trace.Counters, "counter table", "the *_counter_collection.csv of rocprofv3 --pmc, a rocpd database, or a rocprof-compute workload", "a *_counter_collection.csv"},
-	{trace.Sampled, "PC samples", "the *_pc_sampling_*.csv of rocprofv3 --pc-sampling-method", "a *_pc_sampling_*.csv"},
+	{trace.Counters, "counter table", "the *_counter_collection.csv of rocprofv3 --pmc, a rocpd database, or a rocprof-compute workload", "a counter table"},
+	{trace.Sampled, "PC samples", "the *_pc_sampling_*.csv of rocprofv3 --pc-sampling-method", "PC samples"},
 	{trace.Code, "code object", "a code object or its assembly (.s)", "a code object (.co, .s)"},
 }
 
