@@ -135,6 +135,7 @@ func summary(r *Result, kernels []Kernel, v View) report.Table {
 	}
 	several := slices.ContainsFunc(kernels, func(k Kernel) bool { return k.Arch != "" && k.Arch != kernels[0].Arch })
 	if several {
+		t.Columns[len(t.Columns)-1].Min = 20 // leave room for the GPU
 		t.Columns = slices.Insert(t.Columns, 1, report.Column{Key: "arch", Title: "GPU"})
 	}
 	timed := false
@@ -186,7 +187,7 @@ func wavesCell(k *Kernel) report.Cell {
 	return report.Cell{Text: fmt.Sprintf("%s of %d", figure(*k.WavesPerSIMD), k.MaxWavesPerSIMD), Value: *k.WavesPerSIMD}
 }
 
-// units is what the kernels' workgroups share: "CU", "WGP" or both.
+// units is what the kernels' workgroups share: "CU", "WGP", or "unit" for both.
 func units(kernels []Kernel) string {
 	out := ""
 	for i := range kernels {
@@ -196,7 +197,7 @@ func units(kernels []Kernel) string {
 		case out == "":
 			out = u
 		default:
-			return "CU or WGP"
+			return "unit" // CUs and WGPs
 		}
 	}
 	if out == "" {

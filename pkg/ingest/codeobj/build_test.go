@@ -2,10 +2,13 @@ package codeobj
 
 import (
 	"bytes"
+	"compress/zlib"
 	"debug/elf"
 	"encoding/binary"
+	"io"
 	"testing"
 
+	"github.com/klauspost/compress/zstd"
 	"github.com/vmihailenco/msgpack/v5"
 )
 
@@ -192,6 +195,37 @@ func bundleOf(entries ...[2]string) []byte {
 		code = append(code, e[1]...)
 	}
 	return append(table, code...)
+}
+
+// compress packs a bundle as clang-offload-bundler does.
+func compress(t testing.TB, version, method uint16, bundle []byte) []byte {
+	t.Helper()
+	var data bytes.Buffer
+	var w io.WriteCloser = zlib.NewWriter(&data)
+	if method == methodZstd {
+		z, err := zstd.NewWriter(&data)
+		if err != nil {
+			t.Fatal(err)
+		}
+		w = z
+	}
+	if _, err := w.Write(bundle); err != nil {
+		t.Fatal(err)
+	}
+	if err := w.Close(); err != nil {
+		t.Fatal(err)
+	}
+	le := binary.LittleEndian
+	b := le.AppendUint16(le.AppendUint16([]byte(compressedMagic), version), method)
+	switch version {
+	case 1:
+		b = le.AppendUint32(b, uint32(len(bundle)))
+	case 2:
+		b = le.AppendUint32(le.AppendUint32(b, uint32(24+data.Len())), uint32(len(bundle)))
+	case 3:
+		b = le.AppendUint64(le.AppendUint64(b, uint64(32+data.Len())), uint64(len(bundle)))
+	}
+	return append(append(b, "the hash"...), data.Bytes()...)
 }
 
 // kernelMeta is the metadata of one kernel.

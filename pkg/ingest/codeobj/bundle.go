@@ -2,6 +2,7 @@ package codeobj
 
 import (
 	"bufio"
+	"bytes"
 	"encoding/binary"
 	"errors"
 	"fmt"
@@ -20,44 +21,96 @@ type bundleEntry struct {
 }
 
 // readBundles reads the bundles that lie between two offsets of a file, one behind
-// the other with padding between them. Layout: Clang Offload Bundler documentation,
-// "Bundled Binary File Layout".
+// the other with padding between them, compressed or not. Layout: Clang Offload
+// Bundler documentation, "Bundled Binary File Layout".
 func readBundles(src *io.SectionReader, from, to int64, name string) ([]Object, error) {
-	var objs []Object
-	var errs []error
-	for at := from; at < to; {
+	b := bundles{name: name}
+	for at := from; at < to && b.fatal == nil; {
 		start, compressed, err := nextBundle(src, at, to)
 		if errors.Is(err, io.EOF) {
 			break
 		}
 		if err != nil {
-			return objs, joined(append(errs, err))
+			b.errs = append(b.errs, err)
+			break
 		}
 		if compressed {
-			errs = append(errs, fmt.Errorf("the offload bundle at byte %d is compressed (CCOB); unpack it with clang-offload-bundler --unbundle --type=o --input=FILE --targets=hipv4-amdgcn-amd-amdhsa--gfxNNN --output=FILE.hsaco", start))
-			at = from8(start, start+compressedSize(src, start, to))
+			at = b.unpack(src, start, to)
 			continue
 		}
-		entries, end, err := readEntries(src, start, to)
-		if err != nil {
-			errs = append(errs, fmt.Errorf("the offload bundle at byte %d: %w", start, err))
-		}
-		for _, e := range entries {
-			if len(objs) >= maxObjects {
-				return objs, fmt.Errorf("more than %d code objects; split the file with clang-offload-bundler --unbundle", maxObjects)
-			}
-			part, err := readEntry(src, start, to, e, name)
-			objs = append(objs, part...)
-			if err != nil {
-				errs = append(errs, fmt.Errorf("%s in the offload bundle at byte %d: %w", e.id, start, err))
-			}
-		}
-		at = end
+		at = b.read(src, start, to, "")
 	}
-	if len(objs) == 0 && len(errs) == 0 {
+	if b.fatal != nil {
+		return b.objs, b.fatal
+	}
+	if len(b.objs) == 0 && len(b.errs) == 0 {
 		return nil, errors.New("no AMD GPU code in the offload bundles; build with --offload-arch")
 	}
-	return objs, joined(errs)
+	return b.objs, joined(b.errs)
+}
+
+// bundles is what was found in the bundles of a file.
+type bundles struct {
+	name     string
+	objs     []Object
+	errs     []error
+	fatal    error // ends the reading
+	unpacked uint64
+}
+
+func (b *bundles) fail(start int64, err error) {
+	b.errs = append(b.errs, fmt.Errorf("the offload bundle at byte %d: %w", start, err))
+}
+
+// read reads one bundle and gives the offset behind it. uri is where its code
+// objects lie, empty for a bundle that lies in the file as it is.
+func (b *bundles) read(src *io.SectionReader, start, to int64, uri string) (end int64) {
+	entries, end, err := readEntries(src, start, to)
+	if err != nil {
+		b.fail(start, err)
+	}
+	for _, e := range entries {
+		if len(b.objs) >= maxObjects {
+			b.fatal = fmt.Errorf("more than %d code objects; split the file with clang-offload-bundler --unbundle", maxObjects)
+			return end
+		}
+		at := uri
+		if at == "" {
+			at = fmt.Sprintf("%s#offset=%d&size=%d", b.name, start+int64(e.off), e.size)
+		}
+		part, err := readEntry(src, start, to, e, at)
+		b.objs = append(b.objs, part...)
+		if err != nil {
+			b.errs = append(b.errs, fmt.Errorf("%s in the offload bundle at byte %d: %w", e.id, start, err))
+		}
+	}
+	return end
+}
+
+// unpack reads a compressed bundle and gives the offset behind it. Its code
+// objects have the place of the whole.
+func (b *bundles) unpack(src *io.SectionReader, start, to int64) (end int64) {
+	h, err := readCompressed(src, start, to)
+	size := max(bundleAlign, h.size)
+	if err != nil {
+		b.fail(start, fmt.Errorf("it is compressed (CCOB): %w", err))
+		return from8(start, start+size)
+	}
+	if b.unpacked += h.unpacked; b.unpacked > maxUnpacked {
+		b.fatal = fmt.Errorf("the offload bundles have more than %d GiB unpacked; split the file with clang-offload-bundler --unbundle", maxUnpacked>>30)
+		return to
+	}
+	data, err := h.unpack(src, start, to)
+	if err == nil && !hasPrefix(data, bundleMagic) {
+		err = errors.New("what is in it is no offload bundle: the file is damaged; build it again")
+	}
+	if err != nil {
+		b.fail(start, fmt.Errorf("it is compressed (CCOB): %w", err))
+		return from8(start, start+size)
+	}
+	inner := io.NewSectionReader(bytes.NewReader(data), 0, int64(len(data)))
+	b.read(inner, 0, inner.Size(), fmt.Sprintf("%s#offset=%d&size=%d", b.name, start, size))
+	return from8(start, start+size)
 }
 
 // nextBundle finds the next bundle at or behind an offset; io.EOF when there is none.
@@ -128,24 +181,6 @@ func readEntries(src *io.SectionReader, start, to int64) (entries []bundleEntry,
 	return entries, from8(start, max(end, at)), nil
 }
 
-// compressedSize is the size of a compressed bundle, at least one step of the search.
-// The header is magic, version and method (2 bytes each), then from version 2 on the
-// size of the whole, 4 bytes in version 2 and 8 in version 3 (LLVM OffloadBundle.cpp).
-func compressedSize(src *io.SectionReader, start, to int64) int64 {
-	var b [16]byte
-	if _, err := src.ReadAt(b[:], start); err != nil {
-		return bundleAlign
-	}
-	size := uint64(0)
-	switch binary.LittleEndian.Uint16(b[4:]) {
-	case 2:
-		size = uint64(binary.LittleEndian.Uint32(b[8:]))
-	case 3:
-		size = binary.LittleEndian.Uint64(b[8:])
-	}
-	return max(bundleAlign, int64(min(size, uint64(to-start))))
-}
-
 // from8 rounds end up so that it lies a multiple of bundleAlign behind start.
 func from8(start, end int64) int64 { return start + alignTo(end-start, bundleAlign) }
 
@@ -155,7 +190,7 @@ func (e bundleEntry) fits(room int64) bool {
 }
 
 // readEntry reads the code object of one entry; entries for the host have none.
-func readEntry(src *io.SectionReader, start, to int64, e bundleEntry, name string) ([]Object, error) {
+func readEntry(src *io.SectionReader, start, to int64, e bundleEntry, path string) ([]Object, error) {
 	if e.size == 0 || strings.HasPrefix(e.id, "host") {
 		return nil, nil
 	}
@@ -181,6 +216,6 @@ func readEntry(src *io.SectionReader, start, to int64, e bundleEntry, name strin
 	if f.header.Machine != emAMDGPU {
 		return nil, fmt.Errorf("the code is for machine %d, not for AMD GPUs (%d): the file is damaged; build it again", f.header.Machine, emAMDGPU)
 	}
-	o, err := readObject(f, fmt.Sprintf("%s#offset=%d&size=%d", name, at, e.size))
+	o, err := readObject(f, path)
 	return []Object{o}, err
 }

@@ -9,6 +9,7 @@ import (
 	"os"
 	"path/filepath"
 	"reflect"
+	"slices"
 	"strconv"
 	"strings"
 	"testing"
@@ -319,9 +320,24 @@ func TestBundles(t *testing.T) {
 	page := func(b []byte) []byte { return append(b, make([]byte, (4096-len(b)%4096)%4096)...) }
 	two := append(page(bytes.Clone(one)), one...)
 	host := elfSpec{machine: uint16(elf.EM_X86_64), kind: elf.ET_DYN, extra: map[string][]byte{".hip_fatbin": two}}
+	packed := elfSpec{machine: uint16(elf.EM_X86_64), kind: elf.ET_DYN, extra: map[string][]byte{
+		".hip_fatbin": append(page(compress(t, 2, methodZstd, one)), compress(t, 3, methodZstd, one)...),
+	}}
+	damaged := compress(t, 2, methodZstd, one)
+	copy(damaged[30:], "damage in what is packed")
+	short := compress(t, 2, methodZlib, one)
+	short[12]++
 	object := elfSpec{machine: uint16(elf.EM_AARCH64), kind: elf.ET_REL, extra: map[string][]byte{".hip_fatbin.0f": one}}
-	ccob := append([]byte("CCOB"), 2, 0, 1, 0, 64, 0, 0, 0)
-	ccob = append(ccob, make([]byte, 52)...)
+	// What an odd header says, or packed bytes that are none: reported, and the
+	// search goes on behind it where its size is told.
+	ccob := append([]byte("CCOB"), 2, 0, 1, 0, 64, 0, 0, 0, 8, 0, 0, 0)
+	ccob = append(ccob, make([]byte, 48)...)
+	odd := func(version, method byte) []byte {
+		b := append([]byte("CCOB"), version, 0, method, 0, 64, 0, 0, 0, 0, 0, 0, 0)
+		return append(b, make([]byte, 48)...)
+	}
+	large := odd(3, 1)
+	large[20] = 1
 	// Both entries claim the same bytes, so that a small file would be read many times.
 	overlapping := bundleOf([2]string{id, co}, [2]string{id, co})
 	for _, entry := range []int{32, 32 + 24 + len(id)} {
@@ -340,13 +356,25 @@ func TestBundles(t *testing.T) {
 		{"host object", object.build(t), 1, ""},
 		{"host without code", elfSpec{machine: uint16(elf.EM_X86_64), kind: elf.ET_EXEC}.build(t), 0, "EM_X86_64 without a .hip_fatbin section"},
 		{"host entry only", bundleOf([2]string{"host-x86_64-unknown-linux-gnu--", ""}), 0, "no AMD GPU code in the offload bundles"},
-		{"compressed", ccob, 0, "the offload bundle at byte 0 is compressed (CCOB); unpack it with clang-offload-bundler"},
-		{"compressed, then plain", append(bytes.Clone(ccob), one...), 1, "compressed (CCOB)"},
+		{"zstd, version 1", compress(t, 1, methodZstd, one), 1, ""},
+		{"zstd, version 2", compress(t, 2, methodZstd, one), 1, ""},
+		{"zstd, version 3", compress(t, 3, methodZstd, one), 1, ""},
+		{"zlib, version 1", compress(t, 1, methodZlib, one), 1, ""},
+		{"zlib, version 2", compress(t, 2, methodZlib, one), 1, ""},
+		{"compressed, then plain, then compressed", slices.Concat(page(compress(t, 2, methodZstd, one)), page(bytes.Clone(one)), compress(t, 3, methodZlib, one)), 3, ""},
+		{"host library, compressed", packed.build(t), 2, ""},
+		{"compressed, no bundle in it", compress(t, 2, methodZstd, []byte(co)), 0, "what is in it is no offload bundle"},
+		{"compressed, cut off", compress(t, 2, methodZstd, one)[:90], 0, "ends past the end of the file"},
+		{"compressed, damaged", damaged, 0, "(CCOB): it cannot be unpacked"},
+		{"compressed, shorter than it says", short, 0, "(CCOB): it ends after "},
+		{"not packed at all, then plain", append(bytes.Clone(ccob), one...), 1, "(CCOB): it cannot be unpacked"},
+		{"version of later days", odd(4, 1), 0, "its version 4 is not known"},
+		{"another compression", odd(2, 7), 0, "its compression 7 is not known"},
+		{"larger than is taken", large, 0, "4096 MiB in so few bytes are no code"},
 		{"SPIR-V beside code", bundleOf([2]string{"hip-spirv64-amd-amdhsa-unknown-amdgcnspirv", "x"}, [2]string{id, co}), 1, "not AMD GPU machine code"},
 		{"bitcode", bundleOf([2]string{id, bitcodeMagic + "\x35\x14"}), 0, "LLVM bitcode"},
 		{"code cut off", one[:len(one)-1], 0, "ends past the end of the file"},
 		{"table cut off", one[:60], 0, "its table ends past the end of the file"},
-		{"compressed (version 3), then plain", append([]byte("CCOB\x03\x00\x01\x00\x18\x00\x00\x00\x00\x00\x00\x00CCOBdata"), one...), 1, "compressed (CCOB)"},
 		{"overlapping entries", overlapping, 0, "its entries overlap"},
 		{"absurd count", append([]byte(bundleMagic), bytes.Repeat([]byte{0xff}, 8)...), 0, "it counts 18446744073709551615 entries"},
 	}
@@ -491,6 +519,10 @@ func FuzzRead(f *testing.F) {
 	f.Add(bundleOf([2]string{"hipv4-amdgcn-amd-amdhsa--gfx942", string(co)}))
 	f.Add(elfSpec{machine: uint16(elf.EM_X86_64), extra: map[string][]byte{".hip_fatbin": bundleOf([2]string{"hipv4-amdgcn-amd-amdhsa--gfx942", string(co)})}}.build(f))
 	f.Add([]byte("CCOB\x02\x00\x01\x00\x40\x00\x00\x00"))
+	one := bundleOf([2]string{"hipv4-amdgcn-amd-amdhsa--gfx942", string(co)})
+	f.Add(compress(f, 1, methodZlib, one))
+	f.Add(compress(f, 2, methodZstd, one))
+	f.Add(compress(f, 3, methodZstd, one))
 	f.Fuzz(func(t *testing.T, b []byte) {
 		objs, err := Read(bytes.NewReader(b), int64(len(b)), "f")
 		if len(objs) == 0 && err == nil {
