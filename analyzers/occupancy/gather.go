@@ -68,6 +68,8 @@ type subject struct {
 	said gpu.Resources
 	// unknown says why there is no occupancy.
 	unknown string
+	// staticLDS says that its LDS lacks what is added at launch.
+	staticLDS bool
 	// grids are its launches, the longest first.
 	grids []Grid
 	// dynamicStack is set when the code object says so.
@@ -226,6 +228,7 @@ func (b *builder) row(s *subject, l *trace.Launch, h gpu.Halved, dispatched bool
 	s.k.Registers.Columns = &Columns{VGPR: l.VGPRs, Accum: l.AccumVGPRs, SGPR: l.SGPRs}
 	s.k.Registers.ScratchBytes = intOf(l.ScratchBytes)
 	s.k.Registers.LDSBytes = intOf(l.LDSBytes)
+	s.staticLDS = !dispatched
 	if l.VGPRs == nil {
 		s.k.Registers.Columns = nil
 		s.unknown = "no register columns: capture with a newer rocprofv3, or give the code object"
@@ -510,14 +513,34 @@ func (b *builder) refused(k *trace.CodeKernel) string {
 
 // compiledNotes says what a code object leaves open.
 func (b *builder) compiledNotes(s *subject, k *trace.CodeKernel) {
-	if k.MaxWorkgroup != nil && k.ReqWorkgroup == nil && b.p.Param(paramWorkgroup) == 0 {
+	l := k.Launch
+	b.launchNote(s, l)
+	if (l == nil || l.Workgroup == nil) && k.MaxWorkgroup != nil && k.ReqWorkgroup == nil && b.p.Param(paramWorkgroup) == 0 {
 		s.note(note("largest_workgroup", "%d work-items are the most that it may be launched with (.max_flat_workgroup_size); --workgroup gives the real size", *k.MaxWorkgroup))
 	}
-	if s.k.Source.Kind != capture.KindFlags && b.p.Param(paramLDS) < 0 {
+	if l == nil && s.k.Source.Kind != capture.KindFlags && b.p.Param(paramLDS) < 0 {
 		s.note(note(gpu.NoteStaticLDS, "LDS is static; --lds gives the size with what is added at launch"))
 	}
 	if d := k.Descriptor; d != nil && d.DynamicVGPR != nil && *d.DynamicVGPR && b.p.Param(paramDynamic) == 0 {
 		s.note(note("dynamic_vgpr_block_unknown", "it uses dynamic VGPRs, of which the descriptor does not tell the block size: counted as static ones (--dynamic-vgpr-block)"))
+	}
+}
+
+// launchNote says what a file beside the code tells of its launch, unless the user
+// says something else.
+func (b *builder) launchNote(s *subject, l *trace.CodeLaunch) {
+	if l == nil {
+		return
+	}
+	var parts []string
+	if l.DynamicLDSBytes != nil && b.p.Param(paramLDS) < 0 {
+		parts = append(parts, fmt.Sprintf("LDS of %d B", *l.DynamicLDSBytes))
+	}
+	if l.Workgroup != nil && b.p.Param(paramWorkgroup) == 0 {
+		parts = append(parts, fmt.Sprintf("workgroups of %d work-items", *l.Workgroup))
+	}
+	if len(parts) > 0 {
+		s.note(note("launched", "launched with %s (%s)", strings.Join(parts, " and "), l.Source))
 	}
 }
 
@@ -561,6 +584,14 @@ func resourcesOf(k *trace.CodeKernel) (need, alloc gpu.Resources) {
 	if w := k.ReqWorkgroup; w != nil {
 		need.WorkgroupSize = volume(w)
 	}
+	dynamic := 0
+	if l := k.Launch; l != nil {
+		dynamic = value(l.DynamicLDSBytes)
+		if l.Workgroup != nil {
+			need.WorkgroupSize = *l.Workgroup
+		}
+	}
+	need.LDSBytes += dynamic
 	alloc = need
 	d := k.Descriptor
 	if d == nil {
@@ -573,7 +604,7 @@ func resourcesOf(k *trace.CodeKernel) (need, alloc gpu.Resources) {
 		alloc.SGPR = *d.SGPRs
 	}
 	if d.LDSBytes != nil {
-		alloc.LDSBytes = *d.LDSBytes
+		alloc.LDSBytes = *d.LDSBytes + dynamic
 	}
 	if k.VGPRs == nil && k.ArchVGPRs == nil {
 		need = alloc
@@ -598,6 +629,9 @@ func registersOf(k *trace.CodeKernel) Registers {
 	r := Registers{
 		VGPRs: k.VGPRs, Arch: k.ArchVGPRs, AGPRs: k.AGPRs, SGPRs: k.SGPRs,
 		VGPRSpills: k.VGPRSpills, SGPRSpills: k.SGPRSpills, LDSBytes: k.LDSBytes, ScratchBytes: k.ScratchBytes,
+	}
+	if l := k.Launch; l != nil && l.DynamicLDSBytes != nil {
+		r.LDSBytes = new(value(k.LDSBytes) + *l.DynamicLDSBytes)
 	}
 	d := k.Descriptor
 	if d == nil {
@@ -641,6 +675,11 @@ func (b *builder) metadata(s *subject) {
 	b.modes(&need, found)
 	s.alloc.TotalVGPR, s.alloc.SGPR = alloc.TotalVGPR, alloc.SGPR
 	s.alloc.Wave, s.alloc.Mode = need.Wave, need.Mode
+	if l := found.Launch; l != nil && l.DynamicLDSBytes != nil && s.staticLDS {
+		s.alloc.LDSBytes += *l.DynamicLDSBytes
+		s.k.Registers.LDSBytes = new(s.alloc.LDSBytes)
+		s.note(note("launched", "%d B of LDS are added at launch (%s)", *l.DynamicLDSBytes, l.Source))
+	}
 	s.exact = true
 	s.needs(need)
 	s.need.LDSBytes, s.need.WorkgroupSize = s.alloc.LDSBytes, s.alloc.WorkgroupSize
@@ -656,7 +695,7 @@ func (b *builder) metadata(s *subject) {
 	}
 	// What was said of the row's counts is settled by the metadata.
 	s.k.Notes = slices.DeleteFunc(s.k.Notes, func(n gpu.Note) bool {
-		return n.ID == gpu.NotePadded || n.ID == gpu.NoteSGPRPadded || n.ID == noteWaveAssumed && found.WaveSize != nil
+		return n.ID == gpu.NotePadded || n.ID == gpu.NoteStaticLDS && found.Launch != nil || n.ID == gpu.NoteSGPRPadded || n.ID == noteWaveAssumed && found.WaveSize != nil
 	})
 	s.note(note("metadata", "registers are the metadata of %s", from))
 	b.joined[found] = true

@@ -68,6 +68,7 @@ func (o *opener) addObjects(c *candidate, kind string, objs []codeobj.Object, da
 	if damage != nil {
 		o.note(trace.Damage, c.shown, strings.TrimPrefix(damage.Error(), c.shown+": "))
 	}
+	first := len(o.tr.CodeObjects)
 	for _, obj := range objs {
 		co := &trace.CodeObject{Path: obj.Path, Kind: kind, Target: obj.Target}
 		for _, n := range obj.Notes {
@@ -78,6 +79,7 @@ func (o *opener) addObjects(c *candidate, kind string, objs []codeobj.Object, da
 		}
 		o.tr.CodeObjects = append(o.tr.CodeObjects, co)
 	}
+	o.triton(c, o.tr.CodeObjects[first:])
 }
 
 func codeKernel(k *codeobj.Kernel) trace.CodeKernel {

@@ -494,7 +494,7 @@ func (o *opener) tree(fsys fs.FS, p, display, real string) error {
 // that cannot be read does not stop the others.
 func (o *opener) files(s *search, real string) (found bool, err error) {
 	repeated := repeats(s.files)
-	counted := len(o.counters)
+	counted, compiled := len(o.counters), len(o.tr.CodeObjects)
 	for _, name := range s.files {
 		if err := o.ctx.Err(); err != nil {
 			return found, err
@@ -516,6 +516,7 @@ func (o *opener) files(s *search, real string) (found bool, err error) {
 		found = found || parts != 0
 	}
 	o.counters = append(o.counters[:counted:counted], withoutParts(o.counters[counted:])...)
+	o.tr.CodeObjects = append(o.tr.CodeObjects[:compiled:compiled], o.withoutTwins(o.tr.CodeObjects[compiled:])...)
 	return found, nil
 }
 
@@ -532,6 +533,8 @@ type search struct {
 	raw, packed []string
 	// other is set when there is a thread trace and none is wanted.
 	other, stopped bool
+	// nvidia counts the files of other GPUs' kernels, where code is wanted.
+	nvidia int
 }
 
 // walk looks at dir and all below it, in order of names, and does not follow
@@ -581,6 +584,9 @@ func (s *search) file(dir string, e fs.DirEntry) {
 	case isArchiveName(e.Name()):
 		s.packed = append(s.packed, path.Join(dir, e.Name()))
 		return
+	case s.o.wants(trace.Code) && (path.Ext(e.Name()) == ".cubin" || path.Ext(e.Name()) == ".ptx"):
+		s.nvidia++
+		return
 	}
 	all := formats()
 	for i := range all {
@@ -600,6 +606,12 @@ func (s *search) remark(p string, any bool) error {
 			return &PathError{Path: p, Problem: what, Advice: helpDecoder}
 		}
 		s.o.note(trace.Warning, s.display, what+": "+helpDecoder)
+	}
+	if s.nvidia > 0 {
+		if !any {
+			return &PathError{Path: p, Problem: "only NVIDIA kernels (.cubin, .ptx)", Advice: "only code of AMD GPUs is read"}
+		}
+		s.o.note(trace.Info, s.display, trace.Many(s.nvidia, "file", "files")+" of NVIDIA kernels (.cubin, .ptx) left out")
 	}
 	if len(s.packed) > 0 {
 		what, advice := path.Join(s.display, s.packed[0]), "give the archive itself"

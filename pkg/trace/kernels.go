@@ -82,8 +82,20 @@ type CodeKernel struct {
 
 	// Descriptor is what hardware allocates; nil when there is none.
 	Descriptor *CodeDescriptor
+	// Launch is how its compiler launches it; nil where that is not known.
+	Launch *CodeLaunch
 	// LLVMOccupancy is the waves per SIMD that LLVM printed into a listing.
 	LLVMOccupancy *int
+}
+
+// CodeLaunch is how a kernel is launched, by a file that its compiler wrote
+// beside the code.
+type CodeLaunch struct {
+	// Source is that file.
+	Source string
+	// DynamicLDSBytes is LDS per workgroup beside the static one, Workgroup its
+	// work-items; nil where it does not say.
+	DynamicLDSBytes, Workgroup *int
 }
 
 // CodeDescriptor holds the fields of a kernel descriptor that decide the

@@ -17,7 +17,7 @@ const (
 	maxUnpacked = 4 << 30 // bytes of all bundles of a file
 	maxWindow   = 1 << 27 // bytes that zstd looks back
 	// Code and the padding around it pack 3 to 30 times.
-	ratioFrom, maxRatio = 64 << 20, 250
+	ratioFrom, maxRatio = 16 << 20, 250
 )
 
 // compressedHeader is the head of a compressed bundle (LLVM

@@ -19,6 +19,7 @@ const (
 func foreigners() []foreign {
 	return []foreign{
 		{[]string{"\n.version ", "\n.target sm_"}, "NVIDIA PTX", otherGPU},
+		{[]string{"\n{", `"num_warps"`, `"shared"`}, "Triton's description of a kernel, without its code", "give its cache directory, or NAME.hsaco"},
 		{[]string{"code for sm_"}, "NVIDIA machine code (SASS)", otherGPU},
 		{[]string{"#ttg."}, "Triton's intermediate code", giveTriton},
 		{[]string{"#triton_gpu."}, "Triton's intermediate code", giveTriton},
