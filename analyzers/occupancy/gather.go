@@ -448,7 +448,7 @@ func (b *builder) otherTargets() map[*trace.CodeObject]bool {
 	files := map[string]bool{} // that have code for the named GPU
 	other := func(co *trace.CodeObject) bool {
 		a, err := gpu.ArchByName(co.Target)
-		return err != nil || a.Name != named
+		return err != nil || a.Name != named && !slices.Contains(gpu.GenericRuns(co.Target), named)
 	}
 	for _, co := range b.p.Trace.CodeObjects {
 		file, _, part := strings.Cut(co.Path, "#")
@@ -515,6 +515,9 @@ func (b *builder) refused(k *trace.CodeKernel) string {
 func (b *builder) compiledNotes(s *subject, k *trace.CodeKernel) {
 	l := k.Launch
 	b.launchNote(s, l)
+	if runs := gpu.GenericRuns(s.m.name); runs != nil {
+		s.note(note("generic_target", "%s code runs on %s: counted as %s, which has the least room; --arch names the one that it runs on", s.m.name, strings.Join(runs, ", "), s.m.arch.Name))
+	}
 	if (l == nil || l.Workgroup == nil) && k.MaxWorkgroup != nil && k.ReqWorkgroup == nil && b.p.Param(paramWorkgroup) == 0 {
 		s.note(note("largest_workgroup", "%d work-items are the most that it may be launched with (.max_flat_workgroup_size); --workgroup gives the real size", *k.MaxWorkgroup))
 	}

@@ -49,11 +49,10 @@ func (b *builder) machine(m *capture.Machine, why string) machine {
 // compiledFor is the GPU of a code object. Nothing ran, so that another one
 // that the user named is no contradiction, but not used.
 func (b *builder) compiledFor(co *trace.CodeObject) machine {
-	why := fmt.Sprintf("its target %q is no single known GPU", co.Target)
-	if co.Target == "" {
-		why = "it names no target (its author gave it by -mcpu)"
+	if _, err := gpu.ArchByName(co.Target); err != nil && co.Target != "" {
+		return machine{unknown: err.Error()}
 	}
-	m := b.machine(b.p.Capture.Compiled(co), why)
+	m := b.machine(b.p.Capture.Compiled(co), "it names no target (its author gave it by -mcpu)")
 	named, err := gpu.ArchByName(string(b.p.Capture.NamedArch()))
 	switch {
 	case err != nil || !m.known() || m.source == capture.SourceFlag:

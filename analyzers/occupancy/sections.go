@@ -486,7 +486,7 @@ func curveTable(i int, k *Kernel) report.Table {
 // said once elsewhere or change nothing.
 var usual = map[gpu.NoteID]bool{
 	gpu.NotePadded: true, gpu.NoteMixed: true, gpu.NoteIrregular: true, gpu.NoteOneWave: true,
-	"largest_workgroup": true, "descriptor_padded": true, "descriptor_allocates": true, "agprs_apart": true, "launched": true, noteWaveAssumed: true, "registers_from_code": true,
+	"largest_workgroup": true, "descriptor_padded": true, "descriptor_allocates": true, "agprs_apart": true, "launched": true, "generic_target": true, noteWaveAssumed: true, "registers_from_code": true,
 	noteFlagUnused: true, "dynamic_vgpr_block_unknown": true, "cus_unknown": true, "other_dispatch": true,
 	"launch_unknown": true, "columns_missing": true, "metadata": true,
 }

@@ -266,8 +266,14 @@ func described(f view.Values, device string) *trace.CodeObject {
 	target := device
 	if arch := f.Text("arch"); arch != "" {
 		target = arch
-	} else if m, err := gpu.FindDevices(target); err == nil {
+	} else if m, err := gpu.FindDevices(target); err == nil && !isArch(target) {
 		target = m.Devices[0].Arch
 	}
 	return &trace.CodeObject{Path: flagsName, Kind: capture.KindFlags, Target: target, Kernels: []trace.CodeKernel{k}}
+}
+
+// isArch reports whether a device was named by its architecture.
+func isArch(name string) bool {
+	_, err := gpu.ArchByName(name)
+	return err == nil
 }

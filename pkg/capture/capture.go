@@ -166,13 +166,16 @@ func (c *Capture) Compiled(co *trace.CodeObject) *Machine {
 		name, _, _ := strings.Cut(co.Target, ":")
 		target = isa.Target(name)
 	}
+	if slices.Contains(gpu.GenericRuns(string(target)), string(c.flag.own)) {
+		target = "" // code that runs on what the user names
+	}
 	m := &Machine{Arch: Arch{Target: target, Source: strings.ReplaceAll(co.Kind, "_", " ")}}
 	if target == "" || co.Kind == KindFlags {
 		if c.flag.known() {
 			m.Arch.Source = SourceFlag
 		}
 		if target == "" {
-			m.Arch.Target = c.flag.arch
+			m.Arch.Target = c.flag.own
 		}
 	}
 	m.complete(c.flag)
@@ -281,7 +284,7 @@ func (c *Capture) machine(q query, f *flag) (*Machine, error) {
 		m.Arch = Arch{Target: t, Source: from.Origin.File}
 		m.Arch.Conflict = q.code.conflict(t, m.Arch.Source)
 	case f.known():
-		m.Arch = Arch{Target: f.arch, Source: SourceFlag}
+		m.Arch = Arch{Target: f.own, Source: SourceFlag}
 	default:
 		m.Arch = Arch{Candidates: q.code.candidates, Source: fromInstructions, Evidence: q.code.evidence}
 		if len(q.code.candidates) == 1 {

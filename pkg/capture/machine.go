@@ -436,7 +436,8 @@ func (m *Machine) waveSizes() []int64 {
 // flag is what the user named: an architecture, or a device.
 type flag struct {
 	name    string
-	arch    isa.Target
+	arch    isa.Target // the table's name
+	own     isa.Target // the processor as it was named
 	devices []gpu.Device
 	isArch  bool
 }
@@ -463,7 +464,8 @@ func parseFlag(name string) (*flag, error) {
 		return f, nil
 	}
 	if a, err := gpu.ArchByName(name); err == nil {
-		f.arch, f.isArch, f.devices = isa.Target(a.Name), true, devicesOf(isa.Target(a.Name))
+		own, _, _ := strings.Cut(strings.ToLower(strings.TrimSpace(name)), ":")
+		f.arch, f.own, f.isArch, f.devices = isa.Target(a.Name), isa.Target(own), true, devicesOf(isa.Target(a.Name))
 		return f, nil
 	}
 	m, err := gpu.FindDevices(name)
@@ -476,7 +478,7 @@ func parseFlag(name string) (*flag, error) {
 			return nil, fmt.Errorf("--device %s names %s (%s) and %s (%s): name one of them", name, first.Name, first.Arch, d.Name, d.Arch)
 		}
 	}
-	f.arch, f.devices = isa.Target(first.Arch), perAgent(m.Devices)
+	f.arch, f.own, f.devices = isa.Target(first.Arch), isa.Target(first.Arch), perAgent(m.Devices)
 	return f, nil
 }
 

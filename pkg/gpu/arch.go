@@ -2,6 +2,7 @@ package gpu
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 )
 
@@ -150,43 +151,68 @@ func ArchByName(name string) (Arch, error) {
 		}
 	}
 	archs := Archs()
-	known := make([]string, 0, len(archs))
 	for _, a := range archs {
 		if a.Name == key {
 			return a, nil
 		}
-		known = append(known, a.Name)
 	}
-	return Arch{}, fmt.Errorf("unknown architecture %q: known are %s", name, strings.Join(known, ", "))
+	if old := []string{"gfx6", "gfx7", "gfx8"}; len(key) == len("gfx803") && slices.ContainsFunc(old, func(g string) bool { return strings.HasPrefix(key, g) }) {
+		return Arch{}, fmt.Errorf("%s is older than gfx9: its registers and LDS follow rules that are not held here", key)
+	}
+	return Arch{}, fmt.Errorf("unknown architecture %q: %s to %s are known ('rocanalyze devices' lists them)", name, archs[0].Name, archs[len(archs)-1].Name)
 }
 
 // Alias is an architecture that behaves as another one in every figure held
 // here.
-type Alias struct{ Name, Same string }
+type Alias struct {
+	Name, Same string
+	// Runs are the processors that code for a generic target runs on, empty for
+	// a processor; Same is then the one of them with the least room.
+	Runs []string
+}
+
+// GenericRuns are the processors that code for a generic target ("gfx11-generic")
+// runs on; nil for any other name.
+func GenericRuns(name string) []string {
+	for _, a := range Aliases() {
+		if a.Name == name {
+			return a.Runs
+		}
+	}
+	return nil
+}
 
 // Aliases lists the aliases that ArchByName resolves: processors that LLVM's
 // AMDGPUUsage (table "Processors") puts into the family of a tabled one, taken
 // to have its register files, LDS and wave slots. That gfx1150, gfx1152 and
-// gfx1153 have 1024 registers, unlike gfx1151, is ROCm/rocm-libraries #4023.
+// gfx1153 have 1024 registers, unlike gfx1151, is ROCm/rocm-libraries #4023. What
+// runs code for a generic target is AMDGPUUsage's table "Generic Processors".
 func Aliases() []Alias {
 	return []Alias{
-		{"gfx902", "gfx900"},
-		{"gfx904", "gfx900"},
-		{"gfx909", "gfx900"},
-		{"gfx90c", "gfx900"},
-		{"gfx940", "gfx942"}, // pre-production MI300, gone from LLVM 22
-		{"gfx941", "gfx942"}, // pre-production MI300, gone from LLVM 22
-		{"gfx1011", "gfx1010"},
-		{"gfx1012", "gfx1010"},
-		{"gfx1013", "gfx1010"},
-		{"gfx1031", "gfx1030"},
-		{"gfx1032", "gfx1030"},
-		{"gfx1033", "gfx1030"},
-		{"gfx1034", "gfx1030"},
-		{"gfx1035", "gfx1030"},
-		{"gfx1036", "gfx1030"},
-		{"gfx1103", "gfx1102"},
-		{"gfx1152", "gfx1150"},
-		{"gfx1153", "gfx1150"},
+		{Name: "gfx902", Same: "gfx900"},
+		{Name: "gfx904", Same: "gfx900"},
+		{Name: "gfx909", Same: "gfx900"},
+		{Name: "gfx90c", Same: "gfx900"},
+		{Name: "gfx940", Same: "gfx942"}, // pre-production MI300, gone from LLVM 22
+		{Name: "gfx941", Same: "gfx942"}, // pre-production MI300, gone from LLVM 22
+		{Name: "gfx1011", Same: "gfx1010"},
+		{Name: "gfx1012", Same: "gfx1010"},
+		{Name: "gfx1013", Same: "gfx1010"},
+		{Name: "gfx1031", Same: "gfx1030"},
+		{Name: "gfx1032", Same: "gfx1030"},
+		{Name: "gfx1033", Same: "gfx1030"},
+		{Name: "gfx1034", Same: "gfx1030"},
+		{Name: "gfx1035", Same: "gfx1030"},
+		{Name: "gfx1036", Same: "gfx1030"},
+		{Name: "gfx1103", Same: "gfx1102"},
+		{Name: "gfx1152", Same: "gfx1150"},
+		{Name: "gfx1153", Same: "gfx1150"},
+		{"gfx9-generic", "gfx900", []string{"gfx900", "gfx902", "gfx904", "gfx906", "gfx909", "gfx90c"}},
+		{"gfx9-4-generic", "gfx942", []string{"gfx940", "gfx941", "gfx942", "gfx950"}},
+		{"gfx10-1-generic", "gfx1010", []string{"gfx1010", "gfx1011", "gfx1012", "gfx1013"}},
+		{"gfx10-3-generic", "gfx1030", []string{"gfx1030", "gfx1031", "gfx1032", "gfx1033", "gfx1034", "gfx1035", "gfx1036"}},
+		{"gfx11-generic", "gfx1102", []string{"gfx1100", "gfx1101", "gfx1102", "gfx1103", "gfx1150", "gfx1151", "gfx1152", "gfx1153"}},
+		{"gfx12-generic", "gfx1200", []string{"gfx1200", "gfx1201"}},
+		{"gfx12-5-generic", "gfx1250", []string{"gfx1250", "gfx1251"}},
 	}
 }

@@ -458,9 +458,19 @@ func TestArchByName(t *testing.T) {
 			t.Errorf("%q is %s, want %s", tt.name, got.Name, tt.want)
 		}
 	}
-	for _, name := range []string{"", "gfx", "gfx94", "sm_90"} {
-		if _, err := ArchByName(name); err == nil || !strings.Contains(err.Error(), "gfx942") {
+	for name, want := range map[string]string{
+		"": "gfx900 to gfx1251", "gfx": "gfx900 to gfx1251", "gfx94": "gfx900 to gfx1251", "sm_90": "gfx900 to gfx1251", "gfx8": "gfx900 to gfx1251",
+		"gfx803": "gfx803 is older than gfx9", "gfx701:xnack-": "gfx701 is older than gfx9", "gfx600": "gfx600 is older than gfx9",
+	} {
+		if _, err := ArchByName(name); err == nil || !strings.Contains(err.Error(), want) {
 			t.Errorf("%q: error %v", name, err)
+		}
+	}
+	for _, a := range Aliases() {
+		for _, name := range a.Runs {
+			if least, other := mustArch(t, a.Name), mustArch(t, name); least.Wave32.PerSIMD > other.Wave32.PerSIMD || least.Wave64.PerSIMD > other.Wave64.PerSIMD || least.LDSPerGroup > other.LDSPerGroup {
+				t.Errorf("%s has less room than %s", name, a.Name)
+			}
 		}
 	}
 	for _, a := range Aliases() {

@@ -128,7 +128,7 @@ func (o *opener) withoutTwins(objs []*trace.CodeObject) []*trace.CodeObject {
 			return false
 		}
 		for _, twin := range binaries[stemOf(co.Path)] {
-			if twin.Target == co.Target && holds(twin, co) {
+			if twin.Target == co.Target && sameCode(twin, co) {
 				o.note(trace.Info, co.Path, "left out: "+path.Base(twin.Path)+" beside it is the same code")
 				return true
 			}
@@ -143,9 +143,9 @@ func stemOf(p string) string {
 	return strings.TrimSuffix(file, path.Ext(file))
 }
 
-// holds reports whether an object has every kernel of a listing, and hands on what
+// sameCode reports whether an object has every kernel of a listing, and hands on what
 // only a listing tells.
-func holds(object, listing *trace.CodeObject) bool {
+func sameCode(object, listing *trace.CodeObject) bool {
 	found := make([]*trace.CodeKernel, len(listing.Kernels))
 	for i := range listing.Kernels {
 		for j := range object.Kernels {

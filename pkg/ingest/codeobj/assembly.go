@@ -410,11 +410,7 @@ func (l *listing) comment(text string) {
 
 // finish evaluates what was collected, once all symbols are known.
 func (l *listing) finish() {
-	target := cmp.Or(l.object.Target, l.given)
-	g, known := generationOf(target)
-	if !known && target != "" {
-		l.object.note("the register encoding of %s is not known: allocations are left out", target)
-	}
+	g, known := generationOf(cmp.Or(l.object.Target, l.given))
 	l.symbols.g = g
 	l.mergeMetadata()
 	for _, a := range l.kernels {

@@ -290,7 +290,7 @@ func TestTarget(t *testing.T) {
 		{"V3, none", 1, 0x2f, "gfx906", "gfx906", 0},
 		{"generic, version in the top byte", 4, 0x0100055f, "gfx9-4-generic", "gfx9-4-generic", 0},
 		{"e_flags win over metadata", 4, 0x4f, "gfx942", "gfx950", 1},
-		{"new processor: metadata", 4, 0xfe, "gfx1999", "gfx1999", 1},
+		{"new processor: metadata", 4, 0xfe, "gfx1999", "gfx1999", 0},
 		{"nothing known", 4, 0xfe, "", "", 1},
 	}
 	for _, tt := range tests {

@@ -168,9 +168,6 @@ func (o *Object) setTarget(metadata string, flags uint32) {
 // addKernels joins metadata and descriptors by the descriptor's symbol.
 func (o *Object) addKernels(f *elfFile, kernels []Kernel, descriptors map[string]elf.Sym64) {
 	g, known := generationOf(o.Target)
-	if !known && o.Target != "" {
-		o.note("the register encoding of %s is not known: allocations are left out", o.Target)
-	}
 	used := make(map[string]bool, len(kernels))
 	for _, k := range kernels {
 		used[k.Symbol] = true
