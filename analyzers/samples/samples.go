@@ -57,7 +57,7 @@ type Kernel struct {
 	Samples   int64 `json:"sample_count"`
 	Undecoded int64 `json:"undecoded_samples"`
 	// Issued samples are of waves that issued; nil for host traps, which do not
-	// know.
+	// know, and where nothing was decoded.
 	Issued *Share `json:"issued_share,omitempty"`
 	// Reasons are those of the samples that did not issue, the most frequent
 	// first.
@@ -237,7 +237,7 @@ func (b *builder) totals() {
 	if wavesOf > 0 {
 		b.out.MeanWaves = new(float64(waves) / float64(wavesOf))
 	}
-	if b.run.Method != trace.Stochastic {
+	if b.run.Method != trace.Stochastic || b.decoded() == 0 {
 		return
 	}
 	b.out.Issued = new(b.share(issued))

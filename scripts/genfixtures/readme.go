@@ -29,6 +29,7 @@ which runs ` + "`go run ./scripts/genfixtures`" + `. A test there fails when a f
 	}
 	b.WriteString(`| att/gemm.tar.gz | the folder att/gemm packed, as it is attached to bug reports |
 | att/copy.zip | the folder att/copy packed |
+| pcs/stochastic, pcs/host_trap, pcs/results | samples of att/gemm's kernel under PC sampling, see the README there |
 
 Beside each dispatch directory lie the stats CSV of the decoder and, for schema 3.0.0, ` + "`*_kernel_trace.csv`" + ` and
 ` + "`*_agent_info.csv`" + ` of the same run.
