@@ -130,6 +130,7 @@ func (db *DB) read(ctx context.Context, s *session) error {
 	db.Notes = s.notes(db.f.Shown)
 	var sets []*tableSet
 	for _, set := range sch.sets {
+		db.noteSamples(ctx, s, set)
 		if set.tables[dispatchTable] == nil {
 			db.Notes = append(db.Notes, trace.Note{
 				Level: trace.Warning, File: db.f.Shown,
@@ -150,6 +151,26 @@ func (db *DB) read(ctx context.Context, s *session) error {
 		db.Runs = append(db.Runs, run)
 	}
 	return nil
+}
+
+// sampleTable holds PC samples. Only a development schema has it (rocm-systems,
+// tables.sql at 6f0d58b9), with columns that no release fixed.
+const sampleTable = "rocpd_gpu_pc_sample"
+
+// noteSamples says that the samples of a table set are not read.
+func (db *DB) noteSamples(ctx context.Context, s *session, set *tableSet) {
+	t := set.tables[sampleTable]
+	if t == nil {
+		return
+	}
+	var n int64
+	if err := s.db.GetContext(ctx, &n, "SELECT count(*) FROM "+quote(t.name)); err != nil || n == 0 {
+		return
+	}
+	db.Notes = append(db.Notes, trace.Note{
+		Level: trace.Warning, File: db.f.Shown,
+		Text: trace.Many(n, "PC sample is", "PC samples are") + " in it in the schema of a development version, and not read: take samples as CSV (rocprofv3 -f csv)",
+	})
 }
 
 // label names a set in messages.

@@ -491,3 +491,22 @@ func TestOpenedOnce(t *testing.T) {
 		}
 	}
 }
+
+// PC samples of a development schema are counted, not dropped in silence.
+func TestSamplesAreSaid(t *testing.T) {
+	const samples = `CREATE TABLE rocpd_gpu_pc_sample{{s}} (id INTEGER PRIMARY KEY, dispatch_id INTEGER)`
+	for rows, want := range map[string]string{"": "", `; INSERT INTO rocpd_gpu_pc_sample{{s}} VALUES (1, 1), (2, 1)`: "2 PC samples are in it"} {
+		path := newDB(t, least, samples+rows)
+		db, err := Open(t.Context(), File{FS: os.DirFS(filepath.Dir(path)), Name: filepath.Base(path), Shown: path})
+		if err != nil {
+			t.Fatal(err)
+		}
+		said := slices.ContainsFunc(db.Notes, func(n trace.Note) bool { return want != "" && strings.Contains(n.Text, want) })
+		if said != (want != "") || want == "" && len(db.Notes) > 0 {
+			t.Errorf("%q: notes %v, want %q", rows, db.Notes, want)
+		}
+		if err := db.Close(); err != nil {
+			t.Error(err)
+		}
+	}
+}

@@ -103,6 +103,7 @@ var known = map[string]bool{
 	metadataTable: true, dispatchTable: true, "rocpd_string": true, "rocpd_info_node": true, "rocpd_info_process": true,
 	"rocpd_info_agent": true, "rocpd_info_kernel_symbol": true, "rocpd_info_pmc": true, "rocpd_pmc_event": true,
 	"rocpd_memory_copy": true, "rocpd_track": true, "rocpd_timestamp": true, "rocpd_info_queue": true, "rocpd_info_stream": true,
+	sampleTable: true, // only counted
 }
 
 // suffixes are those of the metadata tables. A file without any, which
