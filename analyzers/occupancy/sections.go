@@ -133,17 +133,19 @@ func summary(r *Result, kernels []Kernel, v View) report.Table {
 	if v.LLVM {
 		t.Columns = append(t.Columns[:2:2], append([]report.Column{{Key: "llvm", Title: "LLVM", Align: report.AlignRight}}, t.Columns[2:]...)...)
 	}
-	several := slices.ContainsFunc(kernels, func(k Kernel) bool { return k.Arch != "" && k.Arch != kernels[0].Arch })
-	if several {
-		t.Columns[len(t.Columns)-1].Min = 20 // leave room for the GPU
-		t.Columns = slices.Insert(t.Columns, 1, report.Column{Key: "arch", Title: "GPU"})
-	}
 	timed := false
 	for i := range kernels {
 		timed = timed || share(r, &kernels[i]) >= 0
 	}
 	if timed {
 		t.Columns = append([]report.Column{{Key: "time_pct", Title: "time%", Align: report.AlignRight}}, t.Columns...)
+	}
+	// A binary has the same kernel for several GPUs; a capture ran it on one, and
+	// its share of the time takes the room.
+	several := !timed && slices.ContainsFunc(kernels, func(k Kernel) bool { return k.Arch != "" && k.Arch != kernels[0].Arch })
+	if several {
+		t.Columns[len(t.Columns)-1].Min = 20
+		t.Columns = slices.Insert(t.Columns, 1, report.Column{Key: "arch", Title: "GPU"})
 	}
 	for i := range kernels {
 		t.Rows = append(t.Rows, summaryRow(r, &kernels[i], v, timed, several))
