@@ -87,6 +87,9 @@ var tableShapes = []struct {
 	name    string
 	show    []string
 }{
+	{[]string{"execmask", "instruction", "waveissuedinstruction"}, "rocprofv3 pc_sampling_stochastic.csv", []string{"execmask", "instruction", "waveissuedinstruction"}},
+	{[]string{"execmask", "instruction"}, "rocprofv3 pc_sampling_host_trap.csv", []string{"execmask", "instruction"}},
+	{[]string{"codeobj", "vaddr", "instruction"}, "rocprofv3 stats_ui_output.csv", []string{"codeobj", "vaddr", "instruction"}},
 	{[]string{"countername", "countervalue", "guid"}, "counters that rocpd convert wrote", []string{"countername", "countervalue"}},
 	{[]string{"countername", "countervalue"}, "rocprofv3 counter_collection.csv", []string{"countername", "countervalue"}},
 	{[]string{"kind", "kernelname"}, "rocprofv3 kernel_trace.csv", []string{"kind", "kernelname", "starttimestamp"}},
@@ -104,7 +107,7 @@ func recognisedBy(format string, c *candidate) string {
 		return "SQLite database"
 	case "results_json":
 		return "JSON with the keys of rocprofv3"
-	case "counter_table", "kernel_trace", "kernel_stats":
+	case "counter_table", "kernel_trace", "kernel_stats", "pc_samples", "thread_trace_stats":
 	default:
 		return "its first bytes"
 	}
