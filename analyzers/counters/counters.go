@@ -24,6 +24,7 @@ const (
 	paramMean        = "mean_of_ratios"
 	paramPerDispatch = "per_dispatch"
 	paramFloor       = "channel_floor"
+	paramOutlier     = "outlier_factor"
 )
 
 // Analyzer returns a *Result.
@@ -38,6 +39,7 @@ var Analyzer = analysis.New(analysis.Analyzer{
 		{Name: paramMean, Doc: "1 gives the mean of each dispatch's value, as rocprofiler-compute did before 3.7; 0 the value over the sums of all dispatches"},
 		{Name: paramPerDispatch, Doc: "1 adds the figures of each dispatch"},
 		{Name: paramFloor, Default: 1000, Unit: "requests per channel", Doc: "less mean traffic than this says nothing about the balance of L2 channels"},
+		{Name: paramOutlier, Default: 10, Unit: "x", Doc: "a dispatch that takes more than so many times the median of its kernel and shape, of three or more, for the same work is in no metric: a first touch of memory took 700 times as long"},
 	},
 }, run)
 
@@ -113,6 +115,8 @@ type group struct {
 	ratios     []ratio // by metric, for means of ratios
 	per        []Dispatch
 	perLost    int64
+	// slow are the dispatches that are set aside, in the end the outliers.
+	slow []slow
 }
 
 type ratio struct {
@@ -134,7 +138,8 @@ type builder struct {
 	one      sample // of the dispatch at hand
 	// plans are the passes that were planned, by what is absent: that is the
 	// same for most kernels of a run.
-	plans map[string]*NextPass
+	plans   map[string]*NextPass
+	medians map[launched]float64
 	// besides is what beside returns, nil before.
 	besides *capture.Index[*shapeTimes]
 }
@@ -145,19 +150,25 @@ func (b *builder) build() error {
 		return err
 	}
 	selected := b.selected()
+	b.medians = b.col.medians(b.p.Param(paramOutlier))
 	b.col.each(func(d *dispatch) {
 		if !selected[d.kernel] {
 			return
 		}
 		g := b.group(d)
 		g.shapes[shape{d.grid, d.workgroup}]++
-		s := g.add(d)
+		aside := b.setAside(g, d)
 		b.checkWaves(g, d)
+		s := g.sumsFor(d)
+		if !aside {
+			g.add(d)
+		}
 		if b.p.Param(paramMean) != 0 || b.p.Param(paramPerDispatch) != 0 {
-			b.single(g, s, d)
+			b.single(g, s, d, aside)
 		}
 	})
 	for _, g := range b.groups {
+		b.settle(g)
 		b.res.Kernels = append(b.res.Kernels, b.finish(g))
 	}
 	return nil
@@ -249,8 +260,8 @@ func (b *builder) group(d *dispatch) *group {
 	return b.groups[i]
 }
 
-// add takes one dispatch into the sums of those like it, and returns them.
-func (g *group) add(d *dispatch) *sums {
+// add takes one dispatch into the sums of those like it.
+func (g *group) add(d *dispatch) {
 	g.dispatches++
 	if d.differ {
 		g.differ++
@@ -270,7 +281,6 @@ func (g *group) add(d *dispatch) *sums {
 		}
 		g.instances[c.counter][c.instance] += c.value
 	}
-	return s
 }
 
 // sumsFor finds the sums of the dispatches with the same counters, and with a
@@ -301,7 +311,9 @@ func (g *group) ordered() []*sums {
 	slices.Sort(keys)
 	out := make([]*sums, 0, len(keys))
 	for _, k := range keys {
-		out = append(out, g.sums[k])
+		if g.sums[k].dispatches > 0 { // else of outliers alone
+			out = append(out, g.sums[k])
+		}
 	}
 	return out
 }
@@ -348,8 +360,9 @@ func (b *builder) complete(s *sums, counters []string) bool {
 }
 
 // single computes the metrics of one dispatch. Which formula each metric has
-// is the same for all dispatches with the same counters.
-func (b *builder) single(g *group, s *sums, d *dispatch) {
+// is the same for all dispatches with the same counters. Those that are set
+// aside are listed and in no mean.
+func (b *builder) single(g *group, s *sums, d *dispatch, aside bool) {
 	if s.chosen == nil {
 		s.chosen = b.choose(g, s)
 	}
@@ -375,8 +388,10 @@ func (b *builder) single(g *group, s *sums, d *dispatch) {
 		if peak := g.machine.peak(m.Peak); reason != "" || !ok || peak != nil && x > peak.Value {
 			continue
 		}
-		g.ratios[i].sum += x
-		g.ratios[i].n++
+		if !aside {
+			g.ratios[i].sum += x
+			g.ratios[i].n++
+		}
 		out.Metrics[m.ID] = x
 	}
 	switch {
@@ -421,14 +436,22 @@ func (b *builder) finish(g *group) Kernel {
 		Name: names.Shown(), Symbol: names.Symbol, Run: b.run.Path, Machine: g.machine, Dispatches: g.dispatches,
 		Metrics: map[string]Value{}, Counters: map[string]float64{}, Notes: []Note{}, PerDispatch: g.per, has: b.has(all),
 	}
+	if len(g.shapes) == 1 {
+		for s := range g.shapes {
+			k.Grid, k.Workgroup = s.grid, s.workgroup
+		}
+	}
+	k.outliers(g.slow, func(id, text string) { k.Notes = append(k.Notes, Note{id, text}) })
 	b.lendDuration(&k, names, g, all)
+	b.uncounted(&k, all)
 	samples := b.sampler(all)
 	e := &evaluator{m: g.machine, format: b.run.Format, k: &k, spell: b.spell(g.machine), samples: samples}
 	for i := range b.metrics {
 		e.metric(&b.metrics[i])
 	}
+	k.onlyCounted()
 	b.means(&k, g)
-	b.totals(&k, all)
+	b.totals(&k, all, g.slow)
 	k.Channels = b.channels(g)
 	b.sanity(&k, g)
 	k.Next = b.next(&k)
@@ -455,8 +478,11 @@ func (b *builder) next(k *Kernel) *NextPass {
 }
 
 // totals fills in the time, and each counter's mean per dispatch.
-func (b *builder) totals(k *Kernel, all []*sums) {
+func (b *builder) totals(k *Kernel, all []*sums, outliers []slow) {
 	ns, timed := 0.0, int64(0)
+	for _, s := range outliers {
+		ns, timed = ns+s.duration, timed+1
+	}
 	count := map[string]int64{}
 	for _, s := range all {
 		ns += s.ns
@@ -504,7 +530,8 @@ func (b *builder) channels(g *group) []Balance {
 			continue
 		}
 		of := int(g.machine.Facts["L2_CHANNELS"].Value)
-		out = append(out, balance(name, values, of, b.p.Param(paramFloor)*float64(g.dispatches), float64(g.dispatches)))
+		n := float64(g.dispatches) - float64(len(g.slow))
+		out = append(out, balance(name, values, of, b.p.Param(paramFloor)*n, n))
 	}
 	slices.SortFunc(out, func(a, b Balance) int { return cmp.Compare(a.Counter, b.Counter) })
 	return out

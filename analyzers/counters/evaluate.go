@@ -229,7 +229,7 @@ func (e *evaluator) value(m *compiled, f *compiledFormula) (reason string) {
 		return "no dispatch has all of its counters: the passes do not hold the same dispatches"
 	}
 	v := Value{Unit: m.Unit, Note: f.Note}
-	if s.dispatches != e.k.Dispatches {
+	if s.dispatches != e.k.Dispatches-int64(len(e.k.Outliers)) {
 		v.Dispatches = s.dispatches
 	}
 	lookup := s.lookup(e.m)

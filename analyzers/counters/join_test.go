@@ -440,3 +440,133 @@ func TestBusyClock(t *testing.T) {
 		}
 	}
 }
+
+// What reads 0 and cannot is no value: neither it nor what stands beside it in
+// the same block.
+func TestZerosThatCannotBe(t *testing.T) {
+	agent := func(gfx string) string {
+		return "Node_Id,Agent_Type,Num_Xcc,Cu_Count,Simd_Per_Cu,Name\n1,GPU,1,64,4," + gfx + "\n"
+	}
+	for _, c := range []struct {
+		name, gfx string
+		rows      []string
+		absent    []string
+		note      string
+		kept      []string
+	}{
+		{
+			"8192 waves and no VALU instruction", "gfx90a",
+			[]string{"1 1 k SQ_WAVES 8192 1 9", "1 1 k SQ_INSTS_VALU 0 1 9", "1 1 k SQ_VALU_MFMA_BUSY_CYCLES 0 1 9", "1 1 k GRBM_GUI_ACTIVE 900 1 9"},
+			[]string{"valu_instructions", "mfma_util_pct"},
+			"not_counted",
+			[]string{"waves", "gui_active_per_xcd_cycles"},
+		},
+		{
+			"no matrix work is no contradiction", "gfx90a",
+			[]string{"1 1 k SQ_WAVES 8192 1 9", "1 1 k SQ_INSTS_VALU 99 1 9", "1 1 k SQ_VALU_MFMA_BUSY_CYCLES 0 1 9", "1 1 k GRBM_GUI_ACTIVE 900 1 9"},
+			nil, "",
+			[]string{"valu_instructions", "mfma_util_pct"},
+		},
+		{"hits and misses of RDNA", "gfx1100", []string{"1 1 k GL2C_HIT_sum 0 1 9", "1 1 k GL2C_MISS_sum 0 1 9", "1 1 k FETCH_SIZE 50 1 9"}, []string{"l2_hit_pct"}, "l2_not_collected", []string{"ea_read_bytes"}},
+		{"L2CacheHit beside traffic", "gfx942", []string{"1 1 k L2CacheHit 0 1 9", "1 1 k WRITE_SIZE 50 1 9"}, []string{"l2_hit_pct"}, "l2_not_collected", []string{"ea_write_bytes"}},
+		{"matrix instructions and no busy cycle", "gfx942", []string{"1 1 k SQ_INSTS_MFMA 64 1 9", "1 1 k MfmaUtil 0 1 9"}, []string{"mfma_util_pct"}, "not_counted", []string{"mfma_instructions"}},
+		{"LDS instructions and no LDS cycle", "gfx942", []string{"1 1 k SQ_INSTS_LDS 64 1 9", "1 1 k SQ_LDS_IDX_ACTIVE 0 1 9", "1 1 k SQ_LDS_BANK_CONFLICT 0 1 9", "1 1 k GRBM_GUI_ACTIVE 900 1 9"}, []string{"lds_util_pct", "lds_bytes"}, "not_counted", []string{"lds_instructions"}},
+		{"FETCH_SIZE of gfx12", "gfx1201", []string{"1 1 k FETCH_SIZE 0 1 9", "1 1 k SQ_WAVES 9 1 9"}, []string{"ea_read_bytes"}, "not_counted", []string{"waves"}},
+		{"writes that stay in L2", "gfx90a", []string{"1 1 k FETCH_SIZE 9 1 9", "1 1 k WRITE_SIZE 0 1 9"}, nil, "", []string{"ea_read_bytes", "ea_write_bytes"}},
+	} {
+		k := analyse(t, nil, "", write(t, map[string]string{"o_counter_collection.csv": long(c.rows...), "o_agent_info.csv": agent(c.gfx)})).Kernels[0]
+		for _, id := range c.absent {
+			if v, ok := k.Metrics[id]; ok {
+				t.Errorf("%s: %s is %+v", c.name, id, v)
+			}
+		}
+		for _, id := range c.kept {
+			if _, ok := k.Metrics[id]; !ok {
+				t.Errorf("%s: no %s", c.name, id)
+			}
+		}
+		if c.note != "" && !hasNote(&k, c.note) || c.note == "" && (hasNote(&k, "not_counted") || hasNote(&k, "l2_not_collected")) {
+			t.Errorf("%s: notes %v, want %q", c.name, k.Notes, c.note)
+		}
+	}
+}
+
+// A first touch of 430 ms beside calls of 0.6 ms is in no rate; a call that did
+// as many times the work is.
+func TestOutliers(t *testing.T) {
+	rows := func(work string) []string {
+		return []string{
+			"1 1 k FETCH_SIZE " + work + " 1000000 430000000",
+			"1 2 k FETCH_SIZE 600000 500000000 600000",
+			"1 3 k FETCH_SIZE 600000 600000000 600000",
+			"1 4 k FETCH_SIZE 600000 700000000 600000",
+		}
+	}
+	first := analyse(t, nil, "MI210", write(t, map[string]string{"o_counter_collection.csv": long(rows("600000")...)})).Kernels[0]
+	if v := first.Metrics["duration_ns"].Value; v == nil || *v != 600000 {
+		t.Errorf("duration %+v", first.Metrics["duration_ns"])
+	}
+	if len(first.Outliers) != 1 || first.Outliers[0].DurationNs != 430e6 || first.Outliers[0].MedianNs != 600000 || *first.Outliers[0].ID != 1 || !hasNote(&first, "outliers") {
+		t.Errorf("outliers %+v, notes %v", first.Outliers, first.Notes)
+	}
+	if first.Dispatches != 4 || *first.TotalNs != 431.8e6 || first.Metrics["duration_ns"].Dispatches != 0 {
+		t.Errorf("%d dispatches, %g ns, %+v", first.Dispatches, *first.TotalNs, first.Metrics["duration_ns"])
+	}
+	work := analyse(t, nil, "MI210", write(t, map[string]string{"o_counter_collection.csv": long(rows("430000000")...)})).Kernels[0]
+	if v := work.Metrics["duration_ns"].Value; v == nil || *v != 431.8e6/4 || len(work.Outliers) != 0 {
+		t.Errorf("a long call with the work of it: %+v, outliers %+v", work.Metrics["duration_ns"], work.Outliers)
+	}
+}
+
+// More than the instructions can move is no traffic: the stalls that were not
+// counted are in it.
+func TestCaps(t *testing.T) {
+	agent := "Node_Id,Agent_Type,Num_Xcc,Cu_Count,Simd_Per_Cu,Name\n1,GPU,8,304,4,gfx942\n"
+	run := func(more ...string) counters.Kernel {
+		rows := append([]string{"1 1 k SQ_LDS_IDX_ACTIVE 18874368 1000 38480", "1 1 k SQ_LDS_BANK_CONFLICT 1048576 1000 38480", "1 1 k SQ_INSTS_LDS 524288 1000 38480", "1 1 k GRBM_GUI_ACTIVE 730944 1000 38480"}, more...)
+		return analyse(t, nil, "MI300X", write(t, map[string]string{"o_counter_collection.csv": long(rows...), "o_agent_info.csv": agent})).Kernels[0]
+	}
+	k := run()
+	bytes, useful := k.Metrics["lds_bytes"], k.Metrics["lds_useful_pct"]
+	if bytes.Value != nil || bytes.Range == nil || bytes.Range.High != 524288*1024 || *bytes.Computed != 17825792*128 || !hasNote(&k, "over_cap:lds_bytes") {
+		t.Errorf("bytes %+v", bytes)
+	}
+	if useful.Range == nil || math.Abs(useful.Range.High-100*8*524288/(730944.0/8*304)) > 1e-9 {
+		t.Errorf("useful %+v", useful)
+	}
+	k = run("1 1 k SQ_LDS_UNALIGNED_STALL 15728640 1000 38480")
+	if v := k.Metrics["lds_bytes"].Value; v == nil || *v != 2097152*128 {
+		t.Errorf("bytes %+v", k.Metrics["lds_bytes"])
+	}
+	if v := k.Metrics["lds_useful_pct"].Value; v == nil || math.Abs(*v-100*2097152/(730944.0/8*304)) > 1e-9 {
+		t.Errorf("useful %+v", k.Metrics["lds_useful_pct"])
+	}
+}
+
+// VALUBusy of rocprof v1 divides by the cycles of all dies of an MI300X.
+func TestProfilersFigures(t *testing.T) {
+	head := "Index,KernelName,gpu-id,queue-id,queue-index,pid,tid,grd,wgr,lds,scr,arch_vgpr,accum_vgpr,sgpr,wave_size,sig,obj,VALUBusy,FetchSize,DispatchNs,BeginNs,EndNs,CompleteNs\n"
+	dir := write(t, map[string]string{"results.csv": head + "0,\"k\",0,0,0,10,10,65536,256,0,0,20,4,16,64,0x0,0x7f00,9.0,1000.0,1,1000,2000,2001\n"})
+	old := analyse(t, nil, "MI300X", dir).Kernels[0]
+	if r := old.Metrics["valu_util_pct"].Range; r == nil || r.Low != 9 || r.High != 72 {
+		t.Errorf("MI300X: %+v", old.Metrics["valu_util_pct"])
+	}
+	if r := old.Metrics["ea_read_bytes"].Range; r == nil || r.Low != 512000 || r.High != 1024000 {
+		t.Errorf("MI300X: %+v", old.Metrics["ea_read_bytes"])
+	}
+	one := analyse(t, nil, "MI250X", dir).Kernels[0]
+	if v := one.Metrics["valu_util_pct"].Value; v == nil || *v != 9 {
+		t.Errorf("MI250X: %+v", one.Metrics["valu_util_pct"])
+	}
+	if v := one.Metrics["ea_read_bytes"].Value; v == nil || *v != 1024000 {
+		t.Errorf("MI250X: %+v", one.Metrics["ea_read_bytes"])
+	}
+	long3 := analyse(t, nil, "MI300X", write(t, map[string]string{"o_counter_collection.csv": long("1 1 k VALUBusy 9 1000 2000")})).Kernels[0]
+	if v := long3.Metrics["valu_util_pct"].Value; v == nil || *v != 9 {
+		t.Errorf("rocprofv3: %+v", long3.Metrics["valu_util_pct"])
+	}
+	any := analyse(t, nil, "", dir).Kernels[0]
+	if r := any.Metrics["ea_read_bytes"].Range; r == nil || r.Low != 1024000 || r.High != 2048000 {
+		t.Errorf("no GPU: %+v", any.Metrics["ea_read_bytes"])
+	}
+}

@@ -2,10 +2,12 @@ package counters
 
 import (
 	"cmp"
+	"fmt"
 	"maps"
 	"slices"
 
 	"github.com/rocanalyze/rocanalyze/pkg/capture"
+	"github.com/rocanalyze/rocanalyze/pkg/report"
 	"github.com/rocanalyze/rocanalyze/pkg/trace"
 )
 
@@ -33,7 +35,10 @@ func (b *builder) lendDuration(k *Kernel, names capture.Names, g *group, all []*
 	if len(found) == 0 {
 		return
 	}
-	ns, ok := meanOf(found, g.shapes)
+	ns, outlier, ok := meanOf(found, g.shapes, b.p.Param(paramOutlier))
+	if outlier != "" {
+		k.Notes = append(k.Notes, Note{"outliers", outlier})
+	}
 	if !ok {
 		k.Notes = append(k.Notes, Note{"other_shapes", "the counters have no times, and those beside them are of other launch shapes: they are left out"})
 		return
@@ -47,31 +52,37 @@ func (b *builder) lendDuration(k *Kernel, names capture.Names, g *group, all []*
 
 // meanOf is the mean time in ns of so many dispatches of each shape; ok is
 // false when there is none of one of the shapes. Sums tell no shapes, and
-// stand for all.
-func meanOf(found []*shapeTimes, shapes map[shape]int64) (ns float64, ok bool) {
+// stand for all. The longest of a shape is left out, and said to be, where it
+// took more than factor times the mean of the others.
+func meanOf(found []*shapeTimes, shapes map[shape]int64, factor float64) (ns float64, outlier string, ok bool) {
 	var dispatches int64
 	order := slices.SortedFunc(maps.Keys(shapes), func(a, b shape) int {
 		return cmp.Or(cmp.Compare(a.grid, b.grid), cmp.Compare(a.workgroup, b.workgroup))
 	})
 	for _, s := range order {
 		n := shapes[s]
-		var total, timed int64
+		var total, timed, most int64
 		for _, t := range found {
 			sum := t.shapes[s]
 			if unknown := t.shapes[shape{}]; sum == nil && (unknown != nil || s.grid == 0 || s.workgroup == 0) {
 				sum = &t.all
 			}
 			if sum != nil {
-				total, timed = total+sum.TotalNs, timed+sum.Timed
+				total, timed, most = total+sum.TotalNs, timed+sum.Timed, max(most, sum.MaxNs)
 			}
 		}
 		if timed == 0 || total <= 0 {
-			return 0, false
+			return 0, "", false
+		}
+		if rest := float64(total-most) / float64(timed-1); timed >= leastTimed && float64(most) > factor*rest {
+			outlier = fmt.Sprintf("one of %d dispatches in the times beside the counters took %s, %.0f times the mean of the others: it is left out of the duration (first touch of memory, page faults, an idle clock)",
+				timed, report.Duration(float64(most)), float64(most)/rest)
+			total, timed = total-most, timed-1
 		}
 		ns += float64(total) / float64(timed) * float64(n)
 		dispatches += n
 	}
-	return ns / float64(max(dispatches, 1)), dispatches > 0
+	return ns / float64(max(dispatches, 1)), outlier, dispatches > 0
 }
 
 // beside finds the times beside the counters, by kernel.
@@ -106,6 +117,6 @@ func (t *shapeTimes) add(l *trace.LaunchSum) {
 		t.shapes[of] = &trace.LaunchSum{}
 	}
 	for _, s := range [...]*trace.LaunchSum{t.shapes[of], &t.all} {
-		s.TotalNs, s.Timed = s.TotalNs+l.TotalNs, s.Timed+l.Timed
+		s.TotalNs, s.Timed, s.MaxNs = s.TotalNs+l.TotalNs, s.Timed+l.Timed, max(s.MaxNs, l.MaxNs)
 	}
 }

@@ -26,6 +26,12 @@ type Kernel struct {
 	Machine *Machine `json:"machine"`
 	// Dispatches counts dispatches once, in however many passes they ran.
 	Dispatches int64 `json:"dispatches"`
+	// Grid and Workgroup are work-items over all dimensions, where all dispatches
+	// have the same.
+	Grid      int64 `json:"grid_size,omitempty"`
+	Workgroup int64 `json:"workgroup_size,omitempty"`
+	// Outliers are dispatches that are in no metric, slowest first.
+	Outliers []Outlier `json:"outliers,omitempty"`
 	// TotalNs is the time of all dispatches; absent without timestamps.
 	TotalNs *float64 `json:"total_ns,omitempty"`
 	// Metrics are the values by id, Absent the metrics without one.

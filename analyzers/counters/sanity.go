@@ -65,12 +65,6 @@ func checks() []check {
 			"64-byte writes are more than all writes: they were counted in different passes",
 		},
 		{
-			"l2_not_collected",
-			[]string{"TCC_HIT", "TCC_MISS"},
-			func(v []float64) bool { return v[0] == 0 && v[1] == 0 },
-			"TCC_HIT and TCC_MISS are both zero: not collected rather than 0 %",
-		},
-		{
 			"read_twice",
 			[]string{"TCC_EA0_RDREQ_DRAM", "TCC_EA0_RDREQ"},
 			func(v []float64) bool { return v[1] > 0 && v[0] > v[1]*(1+slack) },
@@ -105,25 +99,9 @@ func (b *builder) sanity(k *Kernel, g *group) {
 	if g.differ > 0 {
 		note("repeated", "%d dispatches have a counter twice with different values at the same time: the mean was taken", g.differ)
 	}
-	b.notCounted(k, note)
 	b.busyNote(k, note)
 	b.archNotes(k, note)
 	b.passNotes(k, note)
-}
-
-// never are counters that cannot be 0 where a kernel ran.
-func never() []string {
-	return []string{"SQ_WAVES", "Wavefronts", "SQ_WAVE_CYCLES", "SQ_BUSY_CYCLES", "SQ_INSTS", "GRBM_GUI_ACTIVE", "GRBM_COUNT", "TCC_BUSY"}
-}
-
-// notCounted says when a counter is 0 that cannot be.
-func (b *builder) notCounted(k *Kernel, note func(id, format string, a ...any)) {
-	for _, name := range never() {
-		if v, ok := k.Counters[b.col.spelled[name]]; ok && v == 0 {
-			note("not_counted", "%s is 0 though the kernel ran: it was not counted (power state: amd-smi set -l stable_std; HIP_VISIBLE_DEVICES: rocm-systems #5683; other GPUs: #5953; gfx1200: #8523)", name)
-			return
-		}
-	}
 }
 
 // busyOver and busyUnder are the shares of duration x highest clock that the busy

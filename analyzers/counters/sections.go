@@ -66,6 +66,9 @@ func section(i int, r *Result, k *Kernel, v View) report.Section {
 		GPUText(k.Machine),
 		{Key: "dispatches", Value: DispatchText(k.Dispatches, k.TotalNs)},
 	}}
+	if k.Grid > 0 && k.Workgroup > 0 {
+		head.Items = append(head.Items, report.KV{Key: "launch", Value: fmt.Sprintf("%d workgroups of %d work-items", (k.Grid-1)/k.Workgroup+1, k.Workgroup)})
+	}
 	if v.Verbose {
 		head.Items = append(head.Items, EvidenceText(k.Machine))
 	}

@@ -21,6 +21,7 @@ const (
 	paramUntil    = "until_ns"
 	paramSincePct = "since_pct"
 	paramUntilPct = "until_pct"
+	paramCounted  = "of_counters"
 )
 
 // Analyzer returns a *Result.
@@ -34,6 +35,7 @@ var Analyzer = analysis.New(analysis.Analyzer{
 		{Name: paramUntil, Default: -1, Unit: "ns", Doc: "only dispatches that start before this time; -1 is no limit"},
 		{Name: paramSincePct, Default: -1, Unit: "%", Doc: "the same as a share of the time from a run's first dispatch to the end of its last; -1 is no limit"},
 		{Name: paramUntilPct, Default: -1, Unit: "%", Doc: "likewise"},
+		{Name: paramCounted, Doc: "1 takes the times of counter tables where nothing else has any; else those of the counters themselves say as much"},
 	},
 }, run)
 
@@ -60,7 +62,29 @@ func run(p *analysis.Pass) (*Result, error) {
 	for _, s := range p.Trace.KernelStats {
 		b.stats(s)
 	}
+	if p.Param(paramCounted) != 0 && len(p.Trace.Runs)+len(p.Trace.KernelStats) == 0 {
+		if err := b.counted(); err != nil {
+			return nil, err
+		}
+	}
 	return b.result(), nil
+}
+
+// counted adds the runs under a counter profiler.
+func (b *builder) counted() error {
+	for i, c := range b.p.Trace.CounterRuns {
+		r, err := countedRun(b.p.Context, b.p.Workers, c)
+		if err != nil {
+			return err
+		}
+		if r == nil {
+			continue
+		}
+		if err := b.run(i, r); err != nil {
+			return err
+		}
+	}
+	return nil
 }
 
 // runtimePrefixes begin the names of kernels that the runtime launches by

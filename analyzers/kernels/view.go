@@ -20,8 +20,8 @@ p95, extremes, variation, launch shapes and GPUs, with Amdahl's bound of what
 optimising it can give; how busy the dispatches keep each GPU; memory copies.
 
 SOURCE is a rocpd database (*_results.db of rocprofv3 or rocprofiler-systems, any
-schema), a *_kernel_trace.csv, a *_results.json, a *_kernel_stats.csv, or a
-directory of them. Several are read as processes of one job; where a directory
+schema), a *_kernel_trace.csv, a *_results.json, a *_kernel_stats.csv, a table of
+counters with times, or a directory of them. Several are read as processes of one job; where a directory
 holds several formats of one run, the first of this list is taken.
 
 Kernels that the runtime launches by itself (fills, copies) are summed in one
@@ -36,7 +36,7 @@ its start.`,
   rocanalyze kernels --format json --top 0 out.db | jq '.kernels[] | {name, total_ns, share_pct}'`,
 	Exit:  [4]string{2: "bad usage, an input that cannot be read (whole), or one without dispatches"},
 	Takes: "a rocpd database, a kernel trace or a directory of them",
-	Reads: trace.Dispatches,
+	Reads: trace.Dispatches | trace.Counters,
 	Runs:  []analysis.Required{Analyzer},
 	Flags: []view.Flag{
 		view.Top(15, "`rows` shown"),
@@ -53,6 +53,7 @@ its start.`,
 
 // times sets the parameters that --since and --until mean.
 func times(in *view.Input) error {
+	in.Set("kernels."+paramCounted, 1)
 	for _, flag := range []string{"since", "until"} {
 		given := in.Flags.Text(flag)
 		if given == "" {

@@ -121,6 +121,19 @@ func TestDecisions(t *testing.T) {
 		{"uneven, but little traffic", channels("TCC_REQ", 10, 3, 128), 0, []string{"undecided"}, ""},
 		{"uneven, but some channels are missing", channels("TCC_REQ", 4000, 2, 61), 0, []string{"undecided"}, ""},
 		{"few hits of a stream are uneven", append(channels("TCC_HIT", 4000, 9, 128), "TCC_MISS_sum=1e9"), 0, []string{"l2_streaming"}, ""},
+		{
+			// 100 reads of 64 bytes are 0.6 % of the traffic of 16,000 whole writes.
+			"a fill's few reads are of half lines",
+			[]string{"TCC_EA0_RDREQ_sum=100", "TCC_EA0_RDREQ_32B_sum=0", "TCC_BUBBLE_sum=0", "TCC_EA0_WRREQ_sum=16000", "TCC_EA0_WRREQ_64B_sum=16000", "TCC_HIT_sum=550", "TCC_MISS_sum=450"},
+			0,
+			[]string{"undecided"},
+			"",
+		},
+		{
+			// L1 reads 3000 and writes 3000 lines; memory delivers 3000 reads and takes 1000
+			// of the writes so far.
+			"written lines that are still in L2 are no reuse", append(full(3000, 1000, 400, 600), asked(3000, 6000)...), 0, []string{"undecided"}, "",
+		},
 		{"nothing stands out", full(1000, 0, 2333, 1000), 0, []string{"undecided"}, "70.0 % hits, and nothing"},
 	} {
 		t.Run(c.name, func(t *testing.T) {
@@ -191,5 +204,35 @@ func TestRealCopy(t *testing.T) {
 	}
 	if len(out.Findings) != len(k.Decisions) {
 		t.Errorf("%d findings for %d decisions", len(out.Findings), len(k.Decisions))
+	}
+}
+
+// Where writes were not counted, reads are the least that moved.
+func TestReadsAlone(t *testing.T) {
+	res, _ := analyse(t, nil, "MI300X", counted(t, "FETCH_SIZE=4500"))
+	tr := res.Kernels[0].Traffic
+	want := 4500 * 1.024 / 5324.8 * 100 // KiB in 1000 ns
+	if tr == nil || tr.Only != "reads" || tr.PctOfPeak == nil || math.Abs(tr.PctOfPeak.Low-want) > 1e-9 || tr.PctOfPeak.High != 100 {
+		t.Fatalf("traffic %+v", tr)
+	}
+	if d := res.Kernels[0].Decisions[0]; d.ID != "l2_at_the_roof" || !strings.Contains(d.Text, "at least 86.5 %") {
+		t.Errorf("%+v", d)
+	}
+}
+
+// A GPU of one die has no XCDs to swizzle workgroups over.
+func TestOneDie(t *testing.T) {
+	counters := append(full(1000, 0, 400, 600), asked(3000, 0)...)
+	for device, want := range map[string]bool{"MI300X": true, "MI210": false} {
+		file := counted(t, counters...)
+		if device == "MI210" {
+			file = counted(t, "TCC_EA_RDREQ_sum=1000", "TCC_EA_RDREQ_32B_sum=0", "TCC_EA_WRREQ_sum=0", "TCC_EA_WRREQ_64B_sum=0", "TCC_HIT_sum=400", "TCC_MISS_sum=600",
+				"TCP_TCC_READ_REQ_sum=3000", "TCP_TCC_WRITE_REQ_sum=0", "TCP_TCC_ATOMIC_WITH_RET_REQ_sum=0", "TCP_TCC_ATOMIC_WITHOUT_RET_REQ_sum=0")
+		}
+		res, _ := analyse(t, nil, device, file)
+		d := res.Kernels[0].Decisions[0]
+		if d.ID != "l2_reuse_lost" || strings.Contains(d.Fix, "XCD") != want {
+			t.Errorf("%s: %s: %s", device, d.ID, d.Fix)
+		}
 	}
 }

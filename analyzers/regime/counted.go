@@ -5,10 +5,12 @@ import (
 	"fmt"
 	"math"
 	"slices"
+	"strings"
 
 	"github.com/rocanalyze/rocanalyze/analyzers/counters"
 	"github.com/rocanalyze/rocanalyze/analyzers/l2"
 	"github.com/rocanalyze/rocanalyze/pkg/capture"
+	"github.com/rocanalyze/rocanalyze/pkg/finding"
 	"github.com/rocanalyze/rocanalyze/pkg/gpu"
 )
 
@@ -59,6 +61,42 @@ func (j *joiner) counterRuns() {
 		if c.Machine != nil && k.Arch == "" {
 			k.Arch, k.Device, k.GPU = c.Machine.Arch(), c.Machine.Device, c.Machine.GPU
 		}
+	}
+}
+
+// countedShapes fills in the launch of kernels that only their counters know;
+// they are not told apart by it.
+func (j *joiner) countedShapes() {
+	for _, k := range j.kernels {
+		for _, m := range k.Counted {
+			if c := m.Counters; k.Shape.Workgroups == 0 && len(k.Counted) == 1 && c.Grid > 0 && c.Workgroup > 0 {
+				s := Shape{Workgroup: c.Workgroup, Grid: c.Grid, Workgroups: (c.Grid-1)/c.Workgroup + 1}
+				if k.Shape.Fits(s) {
+					k.Shape.Take(s)
+				}
+			}
+		}
+	}
+}
+
+// countedLaunch is how the grid that counters tell covers the GPU: whether each
+// CU gets a workgroup. More takes the occupancy. nil where it is not known, work
+// goes to pairs of CUs, or a figure of how busy the kernel was cannot be right.
+func (k *Kernel) countedLaunch(levels []Level) *gpu.LaunchShape {
+	if len(k.Counted) != 1 || k.Shape.Workgroups <= 0 || slices.ContainsFunc(levels, func(l Level) bool { return l.Flag != "" }) {
+		return nil
+	}
+	m := k.Counted[0].Counters.Machine
+	if m == nil {
+		return nil
+	}
+	cus, ok := m.Facts["CU"]
+	if !ok || m.Arch() == "" || !strings.HasPrefix(m.Arch(), "gfx9") {
+		return nil
+	}
+	return &gpu.LaunchShape{
+		Workgroups: k.Shape.Workgroups, WorkgroupSize: int(k.Shape.Workgroup), CUs: int(cus.Value), Unit: "CU", Units: int(cus.Value),
+		UnderFilled: float64(k.Shape.Workgroups) < cus.Value,
 	}
 }
 
@@ -146,8 +184,25 @@ func (d *decider) between(l *Level, low, high float64) {
 	case high < from:
 		l.Pct, l.AtMost = high, true
 	default:
-		l.Pct, l.AtMost, l.Undecided = high, true, true
+		l.Pct, l.low, l.AtMost, l.Undecided = high, low, true, true
 	}
+}
+
+// countedNotes are the remarks about counters that a verdict is not to be read
+// without: what was left out, and what reads 0 and was not counted.
+func countedNotes(all []*CounterMeasure) []string {
+	var out []string
+	for _, m := range all {
+		for _, n := range m.Counters.Notes {
+			switch n.ID {
+			case "outliers", "not_counted", "l2_not_collected":
+				if !slices.Contains(out, n.Text) {
+					out = append(out, n.Text)
+				}
+			}
+		}
+	}
+	return out
 }
 
 func overPeak(v counters.Value) string {
@@ -182,6 +237,11 @@ func (d *decider) traffic(m *CounterMeasure) (Level, bool) {
 		l.How = t.Only + " alone, " + l.How
 		l.note = "only " + t.Only + " were counted"
 	}
+	for _, id := range []string{"ea_read_bytes", "ea_write_bytes"} {
+		if v := m.Counters.Metrics[id]; v.Range != nil {
+			l.note = strings.TrimPrefix(l.note+"; "+v.Note, "; ")
+		}
+	}
 	d.between(&l, low, high)
 	if l.Pct > 100 {
 		l.Flag = "more than memory can give: the MALL serves a part, or the passes do not fit"
@@ -201,6 +261,21 @@ func (m *CounterMeasure) rate() string {
 		s = fmt.Sprintf("memory moves at least %.4g GB/s", t.GBps.Low)
 	}
 	return s
+}
+
+// traffic is the rate of the first counter run that has one, as evidence.
+func (k *Kernel) traffic() []finding.Evidence {
+	for _, m := range k.Counted {
+		if m.L2 != nil && m.L2.Traffic != nil && m.L2.Traffic.GBps != nil {
+			t := m.L2.Traffic
+			e := finding.Evidence{Metric: "memory_traffic", Value: t.GBps.Low, Unit: "GB/s", Source: "bytes between L2 and memory / duration [counters of " + m.Counters.Run + "]"}
+			if t.Only != "" || t.GBps.High > t.GBps.Low {
+				e.Unit = "GB/s, or more"
+			}
+			return []finding.Evidence{e}
+		}
+	}
+	return nil
 }
 
 // impossibleTraffic is memory traffic above the memory's peak, which the

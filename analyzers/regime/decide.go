@@ -214,11 +214,14 @@ func (l limits) latency(f facts) outcome {
 			return v.Regime == r && (r == Compute && v.Flag == "" && !v.Undecided || v.Resource == resHBM && (v.Flag == "" || v.Basis == UpperBound))
 		})
 	}
+	open := l.open(f.levels)
 	switch {
 	case f.rate != "" && !has(Bandwidth):
 		return outcome{regime: Inconclusive, subtype: string(MissingDevice), why: f.rate + "; which share of the peak that is, is not known without the GPU: give --device"}
 	case f.waiting == nil && !has(Compute) && !has(Bandwidth):
 		return outcome{regime: Inconclusive, subtype: string(MissingTrace), why: "neither utilisation nor waits are known"}
+	case !has(Compute) && open != "":
+		return outcome{regime: Inconclusive, subtype: string(MissingMemory), why: open}
 	case !has(Compute):
 		return outcome{regime: Inconclusive, subtype: string(MissingCompute), why: "it is not known how busy the matrix pipe and the VALU are"}
 	case !has(Bandwidth) && len(f.waits) == 0:
@@ -235,6 +238,16 @@ func (l limits) latency(f facts) outcome {
 		o.subtype = f.waits[0].Kind
 	}
 	return o
+}
+
+// open says which measured range does not decide; "" when all do.
+func (l limits) open(levels []Level) string {
+	for _, v := range levels {
+		if v.Undecided && v.Basis == Measured && v.Pct >= l.bandwidth {
+			return fmt.Sprintf("%s is between %.0f and %.0f %% of its peak by the counters: %s", resourceWords[v.Resource], v.low, v.Pct, v.note)
+		}
+	}
+	return ""
 }
 
 // decider makes the verdict on one kernel.
@@ -269,6 +282,9 @@ func (d *decider) decide() {
 		f = merged(f, c)
 	}
 	f = withSamples(f, k.Sampled)
+	if f.launch == nil {
+		f.launch = k.countedLaunch(f.levels)
+	}
 	o := d.judge(f)
 	k.Regime, k.Subtype, k.Likely, k.AtRoof = o.regime, o.subtype, o.likely, o.atRoof
 	k.Levels, k.Waits = f.levels, f.waits
@@ -280,7 +296,7 @@ func (d *decider) decide() {
 	d.confidence(f, main, o)
 	k.Verdict = d.sentence(f, o)
 	k.Evidence = d.evidence(f, main)
-	k.Also = d.also(f, o)
+	k.Also = append(d.also(f, o), countedNotes(k.Counted)...)
 	k.Missing = d.missing(f, main)
 }
 

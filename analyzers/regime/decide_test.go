@@ -128,3 +128,47 @@ func TestHBMShare(t *testing.T) {
 		t.Error("a share of unknown memory")
 	}
 }
+
+// A range decides where one of its ends does.
+func TestRanges(t *testing.T) {
+	d := decider{limits: defaults()}
+	for _, c := range []struct {
+		low, high, pct           float64
+		least, most, undecidable bool
+	}{
+		{60, 100, 60, true, false, false},
+		{10, 59, 59, false, true, false},
+		{59, 61, 61, false, true, true},
+		{40, 40, 40, false, false, false},
+	} {
+		l := Level{Resource: resHBM, Regime: Bandwidth, Basis: Measured}
+		d.between(&l, c.low, c.high)
+		if l.Pct != c.pct || l.AtLeast != c.least || l.AtMost != c.most || l.Undecided != c.undecidable {
+			t.Errorf("%g to %g: %+v", c.low, c.high, l)
+		}
+	}
+}
+
+// A unit that is busy with stalls bounds the kernel, not its bandwidth; a busy
+// resource comes before it.
+func TestStalledUnits(t *testing.T) {
+	unaligned := &stall{stallCause: stalledUnits[0].causes[0], resource: resLDS, busy: 68, useful: 8, stalled: 57}
+	valu, hbm := lv(resVALU, Compute, 8, Measured), lv(resHBM, Bandwidth, 35, Measured)
+	for _, c := range []struct {
+		name    string
+		facts   facts
+		regime  Regime
+		subtype string
+	}{
+		{"unaligned", facts{levels: []Level{valu, hbm}, stall: unaligned, waiting: new(58.0)}, Latency, LDSUnaligned},
+		{"waits are not known", facts{levels: []Level{valu, hbm}, stall: unaligned}, Latency, LDSUnaligned},
+		{"memory is the bound", facts{levels: []Level{valu, lv(resHBM, Bandwidth, 70, Measured)}, stall: unaligned}, Bandwidth, resHBM},
+		{"not busy", facts{levels: []Level{valu, hbm}, stall: &stall{stallCause: unaligned.stallCause, resource: resLDS, busy: 59, useful: 8, stalled: 50}, waiting: new(58.0)}, Latency, ""},
+		{"mostly useful", facts{levels: []Level{valu, hbm}, stall: &stall{stallCause: unaligned.stallCause, resource: resLDS, busy: 70, useful: 50, stalled: 20}, waiting: new(58.0)}, Latency, ""},
+	} {
+		c.facts.fill = 1
+		if o := defaults().judge(c.facts); o.regime != c.regime || o.subtype != c.subtype {
+			t.Errorf("%s: %s %s", c.name, o.regime, o.subtype)
+		}
+	}
+}

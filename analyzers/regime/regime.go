@@ -78,6 +78,7 @@ func run(p *analysis.Pass) (*Result, error) {
 	}
 	j.sampled()
 	j.launches()
+	j.countedShapes()
 	res := &Result{Kernels: []Kernel{}}
 	for _, k := range j.kernels {
 		d := decider{limits: limitsOf(p.Param), k: k}

@@ -143,7 +143,9 @@ type Level struct {
 	// such kernels reach 50 to 60 % of HBM's theoretical peak on real parts.
 	Streaming bool `json:"streaming,omitempty"`
 
-	// note says why a range is one.
+	// low is the other end of a range that decides nothing, note says why it is
+	// one.
+	low  float64
 	note string
 	// whole is set where the figure does not depend on how many of the waves
 	// were read.

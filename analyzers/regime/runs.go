@@ -1,7 +1,9 @@
 package regime
 
 import (
+	"cmp"
 	"fmt"
+	"math"
 	"slices"
 
 	"github.com/rocanalyze/rocanalyze/analyzers/kernels"
@@ -20,6 +22,9 @@ type Time struct {
 	// MaxSpeedup is Amdahl's bound on the summed kernel time when this kernel
 	// takes none; absent when nothing else ran.
 	MaxSpeedup *float64 `json:"max_speedup,omitempty"`
+	// Serialised is set for times under a counter profiler, which runs one
+	// dispatch after another.
+	Serialised bool `json:"serialised,omitempty"`
 	// Matters is set for the kernels that make up matters_pct of the time.
 	Matters bool `json:"matters"`
 }
@@ -29,10 +34,18 @@ type Time struct {
 // and several of them, of different runs, not even that.
 func (j *joiner) runs() error {
 	res := kernels.Analyzer.Of(j.p)
+	if len(res.Rows()) == 0 {
+		j.countedTimes()
+		return nil
+	}
 	whole := len(j.kernels) == 0 || slices.ContainsFunc(res.Runs, func(r kernels.Run) bool { return r.Kind != "kernel_trace" })
 	if !whole && len(res.Runs) > 1 {
 		return nil
 	}
+	// A table of counters that has times is a list of dispatches as well.
+	serialised := !slices.ContainsFunc(res.Runs, func(r kernels.Run) bool {
+		return !r.Counters && !slices.ContainsFunc(j.p.Trace.CounterRuns, func(c *trace.CounterRun) bool { return c.Path == r.Path })
+	})
 	before := 0.0
 	for i := range res.Kernels {
 		r := &res.Kernels[i]
@@ -50,6 +63,7 @@ func (j *joiner) runs() error {
 			k.Sources = append(k.Sources, Source{Kind: "dispatches", Path: runPath(res)})
 		}
 		t := k.Time
+		t.Serialised = serialised
 		t.Matters = t.Matters || before < j.p.Param(paramMatters) && !r.Runtime
 		before += r.SharePct
 		t.Calls += r.Calls
@@ -65,6 +79,41 @@ func (j *joiner) runs() error {
 		}
 	}
 	return nil
+}
+
+// countedTimes takes the times of the kernels from their counters, where no list
+// of dispatches has them.
+func (j *joiner) countedTimes() {
+	var timed []*Kernel
+	sum := 0.0
+	for _, k := range j.kernels {
+		t := &Time{Serialised: true}
+		ns := 0.0
+		for _, m := range k.Counted {
+			if m.Counters.TotalNs != nil {
+				t.Calls += m.Counters.Dispatches
+				ns += *m.Counters.TotalNs
+			}
+		}
+		if ns > 0 {
+			t.TotalNs, t.MeanNs = int64(math.Round(ns)), ns/float64(t.Calls)
+			k.Time = t
+			timed = append(timed, k)
+			sum += ns
+		}
+	}
+	slices.SortStableFunc(timed, func(a, b *Kernel) int { return cmp.Compare(b.Time.TotalNs, a.Time.TotalNs) })
+	before := 0.0
+	for _, k := range timed {
+		t := k.Time
+		t.SharePct = 100 * float64(t.TotalNs) / sum
+		t.Matters = before < j.p.Param(paramMatters)
+		before += t.SharePct
+		t.CumulativePct = before
+		if rest := sum - float64(t.TotalNs); len(timed) > 1 && rest > 0 {
+			t.MaxSpeedup = new(sum / rest)
+		}
+	}
 }
 
 // ranOn takes the GPU of a run's agent.

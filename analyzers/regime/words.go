@@ -106,6 +106,7 @@ func (d *decider) evidence(f facts, m *TraceMeasure) []finding.Evidence {
 		}
 		out = append(out, e)
 	}
+	out = append(out, d.k.traffic()...)
 	if f.stall != nil && f.stall.stalled > f.stall.useful {
 		out = append(out, f.stall.evidence()...)
 	}
@@ -174,7 +175,7 @@ func (d *decider) also(f facts, o outcome) []string {
 		out = append(out, fmt.Sprintf("tail: %s, %.0f %% of all places stay empty", tailText(s), s.TailPct))
 	}
 	for _, v := range f.levels {
-		if v.Undecided && v.Pct >= d.bandwidth {
+		if v.Undecided && v.Pct >= d.bandwidth && (o.regime != Inconclusive || v.Basis != Measured) {
 			out = append(out, levelText(v)+"; "+d.undecidedText(v))
 		}
 	}

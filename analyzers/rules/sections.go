@@ -177,6 +177,9 @@ func timeText(t *regime.Time) string {
 		return ""
 	}
 	s := fmt.Sprintf("%.1f %% of the GPU time: %s of %s", t.SharePct, plural(t.Calls, "call"), report.Duration(t.MeanNs))
+	if t.Serialised {
+		s += " (under the counter profiler, one dispatch after another)"
+	}
 	if t.MaxSpeedup != nil {
 		s += fmt.Sprintf("; without it all kernels together would be at most %.2f times faster", *t.MaxSpeedup)
 	}
@@ -271,6 +274,8 @@ func evidenceValue(e finding.Evidence) string {
 		return fmt.Sprintf("%.0f %s", e.Value, e.Unit)
 	case "traced_window":
 		return fmt.Sprintf("%.0f %s", e.Value, e.Unit)
+	case "memory_traffic":
+		return fmt.Sprintf("%.4g %s", e.Value, e.Unit)
 	case "lds_busy", "lds_useful", regime.LDSUnaligned, regime.LDSConflicts, regime.LDSAddresses:
 		return fmt.Sprintf("%.1f %s", e.Value, e.Unit)
 	}
