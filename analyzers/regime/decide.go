@@ -34,7 +34,7 @@ type facts struct {
 	waitingFrom string
 	// sampled is set where that is of PC samples.
 	sampled bool
-	waits       []Wait
+	waits   []Wait
 	// stall is the unit that is busy with stalls, nil for none; rate what memory
 	// moves where its peak is not known.
 	stall  *stall

@@ -49,9 +49,13 @@ type Kernel struct {
 	Symbol string        `json:"symbol,omitempty"`
 	Names  capture.Names `json:"-"`
 	Shape  capture.Shape `json:"shape"`
-	// GPU is the architecture, "" where it is open.
-	GPU        string `json:"arch,omitempty"`
-	Dispatches int64  `json:"dispatches"`
+	// GPU is the architecture, "" where it is open. Agents are the GPUs that it
+	// was sampled on by their node numbers, of all processes, where known.
+	GPU    string  `json:"arch,omitempty"`
+	Agents []int64 `json:"agent_nodes,omitempty"`
+	// Processes is how many files or processes the samples are of.
+	Processes  int   `json:"processes"`
+	Dispatches int64 `json:"dispatches"`
 	// Samples are all, Undecoded those whose instruction is not known: they are
 	// in no share.
 	Samples   int64 `json:"sample_count"`
@@ -71,8 +75,6 @@ type Kernel struct {
 	// MeanLanes that of lanes that were switched on.
 	MeanWaves *float64 `json:"mean_waves_per_cu,omitempty"`
 	MeanLanes *float64 `json:"mean_lanes,omitempty"`
-
-	run *trace.SampleRun
 }
 
 // Share is a part of a kernel's decoded samples, and where it lies with the
@@ -138,19 +140,10 @@ func (r *Result) Of(n capture.Names, s capture.Shape) *Kernel {
 
 func run(p *analysis.Pass) (*Result, error) {
 	res := &Result{Kernels: []Kernel{}}
-	for _, r := range p.Trace.SampleRuns {
-		for i := range r.Kernels {
-			s := &r.Kernels[i]
-			names := capture.Names{}
-			if s.Symbol != "" || s.Name != "" {
-				names = capture.NamesOf(s.Symbol, s.Name)
-			}
-			if p.Selects(names) {
-				b := &builder{p: p, run: r, from: s, out: Kernel{Names: names, run: r}}
-				b.build()
-				res.Kernels = append(res.Kernels, b.out)
-			}
-		}
+	for _, g := range groups(p) {
+		b := &builder{p: p, run: g.runs[0], runs: g.runs, from: &g.sum, out: Kernel{Names: g.names, Processes: len(g.runs)}}
+		b.build()
+		res.Kernels = append(res.Kernels, b.out)
 	}
 	slices.SortStableFunc(res.Kernels, func(a, b Kernel) int { return cmp.Compare(b.Samples, a.Samples) })
 	return res, nil
@@ -158,8 +151,10 @@ func run(p *analysis.Pass) (*Result, error) {
 
 // builder makes one Kernel.
 type builder struct {
-	p     *analysis.Pass
+	p *analysis.Pass
+	// run is the first of those that sampled the kernel.
 	run   *trace.SampleRun
+	runs  []*trace.SampleRun
 	from  *trace.SampledKernel
 	out   Kernel
 	insts []isa.Inst
@@ -177,7 +172,7 @@ func (b *builder) build() {
 			k.Shape.Workgroups = (k.Shape.Grid + k.Shape.Workgroup - 1) / k.Shape.Workgroup
 		}
 	}
-	k.Dispatches, k.Samples, k.Undecoded = s.Dispatches, s.Samples, s.Undecoded
+	k.Dispatches, k.Samples, k.Undecoded, k.Agents = s.Dispatches, s.Samples, s.Undecoded, s.Agents
 	target := b.target()
 	k.GPU = string(target)
 	for i := range s.Insts {
@@ -192,15 +187,17 @@ func (b *builder) build() {
 // target is the architecture, "" where agents do not tell.
 func (b *builder) target() isa.Target {
 	var t isa.Target
-	for i := range b.run.Agents {
-		a := &b.run.Agents[i]
-		if b.from.Agent != trace.Absent && a.NodeID != b.from.Agent {
-			continue
+	for _, r := range b.runs {
+		for i := range r.Agents {
+			a := &r.Agents[i]
+			if len(b.from.Agents) > 0 && !slices.Contains(b.from.Agents, a.NodeID) {
+				continue
+			}
+			if t != "" && string(t) != a.Gfx {
+				return ""
+			}
+			t = isa.Target(a.Gfx)
 		}
-		if t != "" && string(t) != a.Gfx {
-			return ""
-		}
-		t = isa.Target(a.Gfx)
 	}
 	return t
 }

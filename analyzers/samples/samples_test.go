@@ -50,7 +50,7 @@ func resultOf(t *testing.T, runs ...*trace.SampleRun) *Result {
 // share.
 func TestSums(t *testing.T) {
 	k := trace.SampledKernel{
-		Name: "k", Agent: trace.Absent, Samples: 20, Undecoded: 4, Dispatches: 2,
+		Name: "k", Samples: 20, Undecoded: 4, Dispatches: 2,
 		Insts: []trace.SampledInst{
 			inst("v_add_f32 v0, v0, v1", 3, map[string]int64{"arbiter_not_win": 2, "alu_dependency": 1}),
 			inst("s_waitcnt vmcnt(0)", 0, map[string]int64{"waitcnt": 8, "of a later release": 2}),
@@ -93,7 +93,7 @@ func TestSums(t *testing.T) {
 
 // Host traps know neither who issued nor why not.
 func TestHostTrapsHaveNoReasons(t *testing.T) {
-	k := trace.SampledKernel{Name: "k", Agent: trace.Absent, Samples: 3, Insts: []trace.SampledInst{inst("s_barrier", 3, nil)}}
+	k := trace.SampledKernel{Name: "k", Samples: 3, Insts: []trace.SampledInst{inst("s_barrier", 3, nil)}}
 	got := resultOf(t, &trace.SampleRun{Method: trace.HostTrap, Kernels: []trace.SampledKernel{k}}).Kernels[0]
 	if got.Issued != nil || got.Reasons != nil || got.Instructions[0].Issued != nil || got.Instructions[0].Stalled != nil || got.Lines[0].Stalled != nil {
 		t.Errorf("%+v", got)
@@ -141,5 +141,27 @@ func TestKinds(t *testing.T) {
 		if _, ok := reasons[r]; !ok {
 			t.Errorf("reason %s has no row", r)
 		}
+	}
+}
+
+// The samples of one kernel of several processes are one kernel's; those of
+// kernels that nothing names are not mixed.
+func TestProcesses(t *testing.T) {
+	kernel := func(name string, agent int64) trace.SampledKernel {
+		return trace.SampledKernel{
+			Name: name, Agents: []int64{agent}, Samples: 5, Dispatches: 1, Grid: &[3]int64{64, 1, 1}, Workgroup: &[3]int64{64, 1, 1},
+			Insts: []trace.SampledInst{inst("s_barrier", 1, map[string]int64{"barrier_wait": 4})},
+		}
+	}
+	one := &trace.SampleRun{Path: "1.csv", Method: trace.Stochastic, Kernels: []trace.SampledKernel{kernel("k", 2), kernel("", 2)}}
+	two := &trace.SampleRun{Path: "2.csv", Method: trace.Stochastic, Kernels: []trace.SampledKernel{kernel("k", 3), kernel("", 3)}}
+	trap := &trace.SampleRun{Path: "3.csv", Method: trace.HostTrap, Kernels: []trace.SampledKernel{kernel("k", 2)}}
+	res := resultOf(t, one, two, trap)
+	if len(res.Kernels) != 4 {
+		t.Fatalf("%d kernels, want k twice, by method, and two without names", len(res.Kernels))
+	}
+	k := res.Kernels[0]
+	if k.Name != "k" || k.Processes != 2 || k.Samples != 10 || k.Dispatches != 2 || len(k.Agents) != 2 || k.Shape.Workgroups != 1 || k.Instructions[0].Samples != 10 || k.Waits[0].Samples != 8 {
+		t.Errorf("%+v", k)
 	}
 }

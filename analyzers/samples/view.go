@@ -114,9 +114,19 @@ func (k *Kernel) Sections(suffix string, full bool) []report.Section {
 			head.Items = append(head.Items, report.KV{Key: key, Value: value, Note: note})
 		}
 	}
-	add("samples", k.Path, k.Process)
+	path := k.Path
+	if k.Processes > 1 {
+		path += fmt.Sprintf(" and %d more", k.Processes-1)
+	}
+	add("samples", path, k.Process)
 	add("method", methods[k.Method], "")
 	counted := report.Count(k.Samples) + " in " + trace.Many(k.Dispatches, "dispatch", "dispatches")
+	if k.Processes > 1 {
+		counted += fmt.Sprintf(" of %d processes", k.Processes)
+	}
+	if len(k.Agents) > 1 {
+		counted += fmt.Sprintf(" on %d GPUs", len(k.Agents))
+	}
 	if k.Undecoded > 0 {
 		counted += ", " + report.Count(k.Undecoded) + " of them not decoded and in no share"
 	}

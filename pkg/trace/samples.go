@@ -36,8 +36,9 @@ type SampledKernel struct {
 	// Symbol and Name are its names, both "" where nothing tells which kernel a
 	// dispatch was.
 	Symbol, Name string
-	// Agent is an Agent.NodeID, Absent where it is open or differs.
-	Agent int64
+	// Agents are the Agent.NodeIDs that it was sampled on, sorted; empty where
+	// that is not known.
+	Agents []int64
 	// Workgroup and Grid are in work-items, nil where they differ or are not
 	// known.
 	Workgroup, Grid *[3]int64
@@ -65,4 +66,19 @@ type SampledInst struct {
 	Lanes int64
 	// Waves sums the waves on the compute unit over WavesOf samples.
 	Waves, WavesOf int64
+}
+
+// Add adds the samples of the same instruction.
+func (in *SampledInst) Add(o *SampledInst) {
+	in.Samples += o.Samples
+	in.Issued += o.Issued
+	in.Lanes += o.Lanes
+	in.Waves += o.Waves
+	in.WavesOf += o.WavesOf
+	for r, n := range o.NotIssued {
+		if in.NotIssued == nil {
+			in.NotIssued = map[string]int64{}
+		}
+		in.NotIssued[r] += n
+	}
 }

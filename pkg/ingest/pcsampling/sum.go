@@ -5,6 +5,7 @@ package pcsampling
 
 import (
 	"math/bits"
+	"slices"
 	"strings"
 
 	"github.com/rocanalyze/rocanalyze/pkg/trace"
@@ -145,9 +146,9 @@ func (s *Sums) kernel(d *Dispatch) *summing {
 	k := s.kernels[id]
 	if k == nil {
 		k = &summing{index: map[instKey]int{}, dispatches: map[int64]bool{}}
-		k.Agent = trace.Absent
 		if d != nil {
-			k.Symbol, k.Name, k.Agent = d.Symbol, d.Name, d.Agent
+			k.Symbol, k.Name = d.Symbol, d.Name
+			k.on(d.Agent)
 			if d.Grid[0] > 0 {
 				k.Workgroup, k.Grid = &d.Workgroup, &d.Grid
 			}
@@ -157,14 +158,19 @@ func (s *Sums) kernel(d *Dispatch) *summing {
 		return k
 	}
 	if d != nil {
-		if k.Agent != d.Agent {
-			k.Agent = trace.Absent
-		}
+		k.on(d.Agent)
 		if k.Grid != nil && (*k.Grid != d.Grid || *k.Workgroup != d.Workgroup) {
 			k.Workgroup, k.Grid = nil, nil
 		}
 	}
 	return k
+}
+
+// on adds the agent of a sample.
+func (k *summing) on(agent int64) {
+	if at, known := slices.BinarySearch(k.Agents, agent); !known && agent != trace.Absent {
+		k.Agents = slices.Insert(k.Agents, at, agent)
+	}
 }
 
 // Done gives the run.

@@ -1,6 +1,7 @@
 package pcsampling
 
 import (
+	"slices"
 	"strings"
 	"testing"
 
@@ -35,7 +36,7 @@ func TestRead(t *testing.T) {
 		t.Fatalf("%+v, notes %v", run, notes)
 	}
 	named, unnamed := run.Kernels[0], run.Kernels[1]
-	if named.Name != "k" || named.Agent != 2 || named.Grid == nil || named.Samples != 2 || named.Dispatches != 1 || len(named.Insts) != 1 {
+	if named.Name != "k" || len(named.Agents) != 1 || named.Grid == nil || named.Samples != 2 || named.Dispatches != 1 || len(named.Insts) != 1 {
 		t.Errorf("%+v", named)
 	}
 	in := named.Insts[0]
@@ -57,7 +58,7 @@ func TestDifferentDispatches(t *testing.T) {
 		s.Add(&Sample{Dispatch: int64(i), Of: d, Decoded: true, Text: "s_nop 0", Waves: -1})
 	}
 	k := s.Done().Kernels[0]
-	if k.Agent != trace.Absent || k.Grid != nil || k.Dispatches != 3 || k.Insts[0].Samples != 3 || k.Insts[0].WavesOf != 0 || len(k.Insts[0].NotIssued) != 0 {
+	if !slices.Equal(k.Agents, []int64{2, 3}) || k.Grid != nil || k.Dispatches != 3 || k.Insts[0].Samples != 3 || k.Insts[0].WavesOf != 0 || len(k.Insts[0].NotIssued) != 0 {
 		t.Errorf("%+v", k)
 	}
 }
