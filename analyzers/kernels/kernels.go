@@ -49,7 +49,7 @@ func run(p *analysis.Pass) (*Result, error) {
 	b := newBuilder(p)
 	// Of a run that came in several forms the first counts: the one that says
 	// most.
-	for _, kind := range []string{"rocpd", "kernel_trace", "results_json"} {
+	for _, kind := range []string{"rocpd", "rpd", "kernel_trace", "rocprof_db", "results_json"} {
 		for i, r := range p.Trace.Runs {
 			if r.Kind != kind {
 				continue

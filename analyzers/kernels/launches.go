@@ -67,8 +67,16 @@ func launchOf(path string, k *trace.RunKernel, l launch) trace.Launch {
 	return trace.Launch{
 		Origin: trace.Origin{File: path}, AgentID: fmt.Sprintf("Agent %d", l.agent), Kernel: k.Name,
 		LDSBytes: figure(l.lds), ScratchBytes: figure(l.scratch), VGPRs: k.VGPRs, AccumVGPRs: k.AccumVGPRs, SGPRs: k.SGPRs,
-		Workgroup: &l.workgroup, Grid: &l.grid,
+		Workgroup: told(l.workgroup), Grid: told(l.grid),
 	}
+}
+
+// told is an extent of a launch, nil where the source does not tell them.
+func told(v [3]int64) *[3]int64 {
+	if v[0] == trace.Absent {
+		return nil
+	}
+	return &v
 }
 
 // identity tells a run by its dispatches, whatever form they came in.

@@ -285,11 +285,13 @@ func (b *builder) launchTables() error {
 	return nil
 }
 
-// shapeless says how many dispatches have a shape that cannot be.
+// shapeless says how many dispatches have a shape that cannot be: one that is
+// not known may be anything.
 func (b *builder) shapeless(t *trace.LaunchTable) {
 	var n int64
 	for i := range t.Launches {
-		if _, ok := t.Launches[i].Workgroups(); !ok {
+		l := &t.Launches[i]
+		if _, ok := l.Workgroups(); !ok && l.Grid != nil && l.Workgroup != nil {
 			n += t.Launches[i].Count
 		}
 	}

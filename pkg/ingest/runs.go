@@ -28,6 +28,9 @@ func (o *opener) database(c *candidate) error {
 		return err
 	}
 	o.tr.OnClose(db.Close)
+	if len(db.Runs) > 0 && db.Runs[0].Kind != "rocpd" {
+		o.tr.Sources[len(o.tr.Sources)-1].Format = db.Runs[0].Kind
+	}
 	var runs []*trace.Run
 	for _, r := range db.Runs {
 		if o.firstOf(r) {

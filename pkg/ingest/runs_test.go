@@ -28,7 +28,7 @@ func TestRepeats(t *testing.T) {
 }
 
 // The databases of a job, named or in a tree, each once: gemm41.db is gemm.db in
-// another schema. Kernels and counters
+// another schema, and elder/ has three of older profilers. Kernels and counters
 // see the same.
 func TestDatabases(t *testing.T) {
 	const fixtures = "../../fixtures/rocpd"
@@ -37,7 +37,7 @@ func TestDatabases(t *testing.T) {
 		t.Fatalf("%+v, %v", tr, err)
 	}
 	tr, err = Open(t.Context(), []string{fixtures}, Options{})
-	if err != nil || len(tr.Runs) != 4 || len(tr.CounterRuns) != 1 || len(tr.CounterRuns[0].Sources) != 1 {
+	if err != nil || len(tr.Runs) != 7 || len(tr.CounterRuns) != 1 || len(tr.CounterRuns[0].Sources) != 1 {
 		t.Fatalf("%d runs, %d counter runs, %v", len(tr.Runs), len(tr.CounterRuns), err)
 	}
 	_, err = Query(t.Context(), nil, fixtures+"/gemm.db", "SELECT nonsense", 0)

@@ -12,7 +12,8 @@ type Run struct {
 	// Path is the file as the user can find it again. Set tells the table sets
 	// of one database apart; "" where there is one.
 	Path, Set string
-	// Kind is "rocpd", "kernel_trace" or "results_json".
+	// Kind is "rocpd", "rpd" (rocmProfileData), "rocprof_db" (rocprof's
+	// results.db), "kernel_trace" or "results_json".
 	Kind string
 	// Schema is the version that the source claims; only to be shown.
 	Schema string

@@ -58,7 +58,8 @@ type Source struct {
 	Path string
 	// Format is what it was recognised as: "thread_trace", "rocpd",
 	// "kernel_trace", "kernel_stats", "results_json", "counter_table",
-	// "pc_samples", "agent_table", "code_object" or "assembly".
+	// "pc_samples", "agent_table", "code_object", "assembly",
+	// "thread_trace_stats", "rpd" or "rocprof_db".
 	Format string
 	// By says in words what it was recognised by: "rocprof v1 results.csv
 	// (columns Index, KernelName, BeginNs)", "SQLite database".

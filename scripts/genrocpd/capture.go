@@ -9,7 +9,10 @@ import (
 // capture is what one process left.
 type capture struct {
 	pageSize int
-	schema   string
+	// script is the whole of a database of an older profiler, as SQL; the rest
+	// is empty then.
+	script string
+	schema string
 	// tracks writes the shape of schema 4.1.0.
 	tracks     bool
 	guid       string

@@ -60,6 +60,9 @@ func fixtures() []fixture {
 		{"train/70011_results.db", "first of two processes: three kernels of `../att` on one MI300X, two queues that overlap, copies, four dispatches with bad times", trainRun(0)},
 		{"train/70012_results.db", "second of them, on another GPU", trainRun(1)},
 		{"counters.db", "the copy kernel with counters: one row per instance, a derived one, and one that is always zero", countersRun()},
+		{"elder/trace.rpd", "a trace of rocmProfileData: two kernels on two GPUs, a copy, a barrier, a marker", &capture{pageSize: smallPage, script: rpdScript}},
+		{"elder/ops.db", "the results.db of rocprof --hip-trace: operations, one of them a barrier", &capture{pageSize: smallPage, script: rocprofScript}},
+		{"elder/kern.db", "the results.db of rocprof --timestamp on: dispatches with their launches", &capture{pageSize: smallPage, script: rocprofKernScript}},
 	}
 }
 

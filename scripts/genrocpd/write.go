@@ -19,6 +19,17 @@ var schema3 string
 //go:embed schema41.sql
 var schema41 string
 
+// The databases of older profilers: rocmProfileData, and rocprof with and
+// without a table of dispatches.
+var (
+	//go:embed rpd.sql
+	rpdScript string
+	//go:embed rocprof.sql
+	rocprofScript string
+	//go:embed rocprofkern.sql
+	rocprofKernScript string
+)
+
 // write makes one database file. Everything that is not its content is fixed,
 // so that the same content gives the same bytes.
 func write(ctx context.Context, path string, c *capture) error {
@@ -57,11 +68,17 @@ func fill(ctx context.Context, db *sql.DB, c *capture) error {
 		return err
 	}
 	text := schema3
-	if c.tracks {
+	switch {
+	case c.script != "":
+		text = c.script
+	case c.tracks:
 		text = schema41
 	}
 	if _, err := tx.ExecContext(ctx, strings.ReplaceAll(text, "{{s}}", c.suffix())); err != nil {
 		return errors.Join(err, tx.Rollback())
+	}
+	if c.script != "" {
+		return tx.Commit()
 	}
 	for _, t := range c.tables() {
 		if err := insert(ctx, tx, t.name+c.suffix(), t.rows); err != nil {

@@ -13,7 +13,7 @@ import (
 
 // seeds are small real databases.
 func seeds(f *testing.F) {
-	for _, name := range []string{"gemm.db", "gemm41.db", "counters.db"} {
+	for _, name := range []string{"gemm.db", "gemm41.db", "counters.db", "elder/trace.rpd", "elder/ops.db", "elder/kern.db"} {
 		data, err := os.ReadFile(filepath.Join(fixtures, name))
 		if err != nil {
 			f.Fatal(err)

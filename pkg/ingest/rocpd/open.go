@@ -23,7 +23,9 @@ func (e *NotDatabase) Error() string { return e.Problem + ": " + e.Advice }
 
 // strangers are other databases, by a table that they have.
 var strangers = []struct{ table, problem, advice string }{
-	{"rocpd_api", "an rpd trace of rocmProfileData, not a rocpd database", "profile with rocprofv3 --kernel-trace, which writes rocpd"},
+	{"rocpd_api", "a trace of rocmProfileData without operations (rocpd_op)", recaptureAdvice},
+	{"CUPTI_ACTIVITY_KIND_RUNTIME", "an export of Nsight Systems, of an NVIDIA GPU", "give a profile of an AMD GPU"},
+	{"CUPTI_ACTIVITY_KIND_KERNEL", "an export of Nsight Systems, of an NVIDIA GPU", "give a profile of an AMD GPU"},
 	{"compute_metadata", "a database of rocprof-compute, not a rocpd one", "give the workload directory that rocprof-compute profile wrote"},
 	{"_rocpd_kernel_dispatch", "a database of an early rocprofiler-systems prototype", "profile with a release, or with rocprofv3 --kernel-trace"},
 }
@@ -123,6 +125,13 @@ func (db *DB) read(ctx context.Context, s *session) error {
 	sch, err := s.schema(ctx)
 	if err != nil {
 		return s.unreadable(ctx, err)
+	}
+	run, err := db.elderRun(ctx, s, sch)
+	if run != nil {
+		db.Runs, db.Notes = append(db.Runs, run), append(s.notes(db.f.Shown), db.Notes...)
+	}
+	if run != nil || err != nil {
+		return err
 	}
 	if err := recognise(sch); err != nil {
 		return err

@@ -20,7 +20,8 @@ func TestRecognise(t *testing.T) {
 		damaged   bool
 	}{
 		{`CREATE TABLE t (x)`, "an SQLite database, but not a rocpd one", false},
-		{`CREATE TABLE rocpd_api (x); CREATE TABLE rocpd_op (x); CREATE TABLE rocpd_metadata (id, tag, value)`, "rpd trace of rocmProfileData", false},
+		{`CREATE TABLE rocpd_api (x); CREATE TABLE rocpd_op (x); CREATE TABLE rocpd_metadata (id, tag, value)`, "a trace of rocmProfileData without operations", false},
+		{`CREATE TABLE CUPTI_ACTIVITY_KIND_KERNEL (x)`, "an export of Nsight Systems", false},
 		{`CREATE TABLE compute_metadata (x)`, "database of rocprof-compute", false},
 		{`CREATE TABLE _rocpd_kernel_dispatch (x)`, "early rocprofiler-systems prototype", false},
 		{`CREATE TABLE rocpd_metadata_u1 (id, tag, value)`, "without a table of kernel dispatches", false},
