@@ -31,7 +31,7 @@ func (b *builder) lendDuration(k *Kernel, names capture.Names, g *group, all []*
 	if k.has[duration] {
 		return
 	}
-	found := b.beside().Find(names)
+	found := slices.DeleteFunc(b.beside().Find(names), func(t *shapeTimes) bool { return t.all.Timed == 0 })
 	if len(found) == 0 {
 		return
 	}

@@ -5,7 +5,8 @@
 //
 //	rocprofv3 of ROCm 6.2     Private_Segment_Size, Group_Segment_Size; no registers
 //	rocprofv3 of later ones   LDS_Block_Size, Scratch_Size, VGPR_Count, ...
-//	rocprof (v1, v2)          KernelName, grd, wgr, lds, scr, arch_vgpr, ...
+//	rocprof (v1)              KernelName, grd, wgr, lds, scr, arch_vgpr, ...
+//	rocprofv2, rocprof-compute  Grid_Size, LDS_Per_Workgroup, Arch_VGPR, ...
 //
 // A table is read once. What all dispatches of one launch have in common is held
 // once, so that a row takes 48 bytes. Source: rocprofiler-sdk
@@ -152,8 +153,8 @@ func newReader(r io.Reader, file string) (*reader, error) {
 		queue: t.Column("queueid"), stream: t.Column("streamid"),
 		start: t.Column(startNames...), end: t.Column(endNames...),
 		duration: t.Column("durationns", "duration"),
-		lds:      t.Column("groupsegmentsize", "ldsblocksize", "lds"),
-		scratch:  t.Column("scratchsize", "privatesegmentsize", "scr"),
+		lds:      t.Column("groupsegmentsize", "ldsblocksize", "ldsperworkgroup", "lds"),
+		scratch:  t.Column("scratchsize", "privatesegmentsize", "scratchperworkitem", "scr"),
 		vgpr:     t.Column("vgprcount", "archvgprcount", "archvgpr"),
 		accum:    t.Column("accumvgprcount", "accumvgpr"),
 		sgpr:     t.Column("sgprcount", "sgpr"),
@@ -166,8 +167,9 @@ func newReader(r io.Reader, file string) (*reader, error) {
 	}
 	t.Named(rd.kernel)
 	// Group_Segment_Size is what the dispatch packet asks for (rocprofiler-sdk
-	// dispatch_info.group_segment_size); rocprof's lds likewise.
-	rd.out.LDSDispatched = rd.lds == "groupsegmentsize" || rd.lds == "lds"
+	// dispatch_info.group_segment_size); lds of rocprof and LDS_Per_Workgroup of
+	// rocprofv2 likewise.
+	rd.out.LDSDispatched = rd.lds == "groupsegmentsize" || rd.lds == "ldsperworkgroup" || rd.lds == "lds"
 	return rd, nil
 }
 
