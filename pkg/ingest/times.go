@@ -52,7 +52,11 @@ func (o *opener) addTimes(c *candidate, t *kerneltrace.Table) {
 		return
 	}
 	o.times.traces = append(o.times.traces, besideTimes{c.timesOf(), &t.LaunchTable})
-	if o.wants(trace.Dispatches) {
+	switch sums := t.Sums(); {
+	case !o.wants(trace.Dispatches):
+	case sums != nil:
+		o.tr.KernelStats = append(o.tr.KernelStats, sums)
+	default:
 		o.tr.Runs = append(o.tr.Runs, t.Run())
 	}
 }

@@ -65,14 +65,16 @@ func Sniff(head []byte) Kind {
 		return AgentTable
 	case has["countername"]:
 		return CounterTable
-	case has["kernelname"] && hasAny("gridsizex", "gridsize", "grd") && (has["agentid"] || has["gpuid"] || has["dispatchid"] || hasAny(startNames...) && hasAny(endNames...)):
+	case has["kernelname"] && hasAny("gridsizex", "gridsize", "grd") && (hasAny("agentid", "gpuid", "dispatchid") ||
+		hasAny(startNames...) && hasAny(endNames...) || hasAny(durationNames...) && hasAny("workgroupsizex", "workgroupsize", "wgr")):
 		return KernelTrace
 	}
 	return NotTable
 }
 
-// startNames and endNames are the columns of a dispatch's times.
+// startNames, endNames and durationNames are the columns of a dispatch's times.
 var (
+	durationNames = []string{"durationns", "duration"}
 	startNames = []string{"starttimestamp", "startns", "beginns"}
 	endNames   = []string{"endtimestamp", "endns"}
 )
@@ -152,7 +154,7 @@ func newReader(r io.Reader, file string) (*reader, error) {
 		kernel: t.Column("kernelname"), agent: t.Column("agentid", "gpuid"),
 		queue: t.Column("queueid"), stream: t.Column("streamid"),
 		start: t.Column(startNames...), end: t.Column(endNames...),
-		duration: t.Column("durationns", "duration"),
+		duration: t.Column(durationNames...),
 		lds:      t.Column("groupsegmentsize", "ldsblocksize", "ldsperworkgroup", "lds"),
 		scratch:  t.Column("scratchsize", "privatesegmentsize", "scratchperworkitem", "scr"),
 		vgpr:     t.Column("vgprcount", "archvgprcount", "archvgpr"),
@@ -260,4 +262,31 @@ func add(s *trace.LaunchSum, l *trace.Launch, duration *int64) {
 	s.Timed++
 	s.TotalNs += ns
 	s.MaxNs = max(s.MaxNs, ns)
+}
+
+// Sums are the rows of a table that has durations and not when they were, by
+// kernel; nil for any other.
+func (t *Table) Sums() *trace.KernelStats {
+	out := &trace.KernelStats{Path: t.Path}
+	place := map[string]int{}
+	for i := range t.Launches {
+		l := &t.Launches[i]
+		if l.StartNs != nil || l.Timed == 0 {
+			return nil
+		}
+		at, known := place[l.Kernel]
+		if !known {
+			at = len(out.Rows)
+			place[l.Kernel] = at
+			least, most := l.MinNs, l.MaxNs
+			out.Rows = append(out.Rows, trace.KernelStat{Name: l.Kernel, MinNs: &least, MaxNs: &most})
+		}
+		r := &out.Rows[at]
+		r.Calls, r.TotalNs = r.Calls+l.Timed, r.TotalNs+l.TotalNs
+		*r.MinNs, *r.MaxNs = min(*r.MinNs, l.MinNs), max(*r.MaxNs, l.MaxNs)
+	}
+	if len(out.Rows) == 0 {
+		return nil
+	}
+	return out
 }

@@ -75,6 +75,12 @@ func TestReadVersions(t *testing.T) {
 `, new(int64(8)), 1024, true, 256, 4096, 7,
 		},
 		{
+			"rocprof-compute",
+			`Dispatch_ID,GPU_ID,Grid_Size,Workgroup_Size,LDS_Per_Workgroup,Scratch_Per_Workitem,Arch_VGPR,Accum_VGPR,SGPR,Wave_Size,Kernel_Name,Start_Timestamp,End_Timestamp
+0,2,1048576,256,2048,16,8,4,16,64,"f(int, int)",5.25,12.5
+`, new(int64(8)), 2048, true, 256, 4096, 8,
+		},
+		{
 			"duration column, quoted and scientific numbers",
 			"\uFEFFkernel_name, VGPR_Count ,LDS_Block_Size,Workgroup_Size,Grid_Size,Duration_ns\nf,\"3.2e1\",\"512\",\"2.56E+02\",1e6,4.0\n",
 			new(int64(32)), 512, false, 256, 3907, 4,
@@ -163,6 +169,7 @@ func TestSniff(t *testing.T) {
 		{`{"code": [["Kernel_Name", "Grid_Size"]]}`, NotTable},
 		{"\x7fELF\x02\x01", NotTable},
 		{"Kernel_Name,Grid_Size,Block_Size,ms\n", NotTable},
+		{"Kernel_Name,Grid_Size,Workgroup_Size,DurationNs\n", KernelTrace},
 		{`"ID","Process ID","Kernel Name","Context","Stream","Block Size","Grid Size","Device"`, NotTable},
 		{"", NotTable},
 	} {

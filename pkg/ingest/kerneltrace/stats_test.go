@@ -83,3 +83,18 @@ func TestRowsThatAreNoKernels(t *testing.T) {
 		t.Errorf("notes %+v", table.Notes)
 	}
 }
+
+// TestSums: durations without times are sums and no dispatches.
+func TestSums(t *testing.T) {
+	const durations = "Index,KernelName,grd,wgr,DurationNs\n0,f,64,64,10\n1,f,128,64,30\n2,g,64,64,5\n"
+	s := read(t, durations).Sums()
+	if s == nil || len(s.Rows) != 2 || s.Rows[0].Calls != 2 || s.Rows[0].TotalNs != 40 || *s.Rows[0].MinNs != 10 || *s.Rows[0].MaxNs != 30 || s.Rows[1].TotalNs != 5 {
+		t.Errorf("%+v", s)
+	}
+	if s := read(t, "KernelName,grd,wgr,BeginNs,EndNs\nf,64,64,10,20\n").Sums(); s != nil {
+		t.Errorf("dispatches with times: %+v", s)
+	}
+	if s := read(t, "KernelName,grd,wgr\nf,64,64\n").Sums(); s != nil {
+		t.Errorf("dispatches without durations: %+v", s)
+	}
+}
