@@ -137,6 +137,7 @@ func (o *opener) counterRuns() error {
 	for key, run := range index {
 		o.lendTimes(key, run)
 	}
+	o.lendAcross()
 	return nil
 }
 

@@ -219,10 +219,9 @@ func (o *opener) recogniseStarted(c *candidate) (found trace.Part, known bool, e
 }
 
 // lends reports whether a file is read for its times alone, where counters are
-// wanted: those of rocprofv3 lie beside a counter file of their name.
+// wanted.
 func (o *opener) lends(f *format, c *candidate) bool {
-	times := f.name == "kernel_stats" || f.name == "kernel_trace" && (c.given || !strings.HasSuffix(c.name, "kernel_trace.csv"))
-	return times && o.wants(trace.Counters) && len(counters.Columns(c.head)) == 0
+	return (f.name == "kernel_stats" || f.name == "kernel_trace") && o.wants(trace.Counters) && len(counters.Columns(c.head)) == 0
 }
 
 // wants says whether something of a set was asked for.

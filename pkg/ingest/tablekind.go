@@ -2,6 +2,7 @@ package ingest
 
 import (
 	"bytes"
+	"regexp"
 	"slices"
 	"strings"
 
@@ -33,6 +34,13 @@ var otherTables = []struct {
 	{[]string{"operation", "agentid", "starttimestamp"}, "a trace of memory allocations, not of kernels", helpTrace},
 }
 
+// rocprofTexts are what rocprof v1 leaves beside its tables and merges into
+// them. Source: rocprofiler bin/rpl_run.sh, bin/tblextr.py.
+var rocprofTexts = []struct{ begins, what, help string }{
+	{`^[0-9]+:[0-9]+ [0-9]+:[0-9]+ `, "a raw trace of rocprof (its hip, hsa, roctx or hcc_ops trace), not a table", "give the results.csv or results.stats.csv that rocprof made of it"},
+	{`^(CMD: rocminfo|ROCk module )`, "what rocminfo says of the machine (.sysinfo.txt)", "give the table that it lies beside"},
+}
+
 // What to give instead of such a table.
 const (
 	helpTrace    = "give the *_kernel_trace.csv of the same run (rocprofv3 --kernel-trace)"
@@ -41,11 +49,16 @@ const (
 	helpAMD      = "give a profile of an AMD GPU"
 )
 
-// tableKind says what a CSV file is that no format takes, and what to give
-// instead; what is "" when it is nothing that is known.
+// tableKind says what a CSV file, or a text of rocprof, is that no format takes,
+// and what to give instead; what is "" when it is nothing that is known.
 func tableKind(c *candidate) (what, help string) {
 	if of := kerneltrace.StatsOf(c.head, c.name); of != "" {
 		return "statistics of " + of + ", not of kernels", helpStats
+	}
+	for _, s := range rocprofTexts {
+		if regexp.MustCompile(s.begins).Match(c.head) {
+			return s.what, s.help
+		}
 	}
 	names := headerOf(c.head)
 	for _, n := range names { // as in dram__bytes_read.sum

@@ -158,6 +158,23 @@ func (o *opener) lendTimes(key string, run *trace.CounterRun) {
 	}
 }
 
+// lendAcross lends the times of the only run that has some to the only run that
+// has counters and none, where they lie in different places: kernels and shapes
+// tell whether they fit.
+func (o *opener) lendAcross() {
+	if len(o.tr.CounterRuns) != 1 || len(o.tr.CounterRuns[0].LaunchTables) > 0 {
+		return
+	}
+	var tables []*trace.LaunchTable
+	for _, b := range o.times.traces {
+		if b.run != o.times.traces[0].run {
+			return
+		}
+		tables = append(tables, b.table)
+	}
+	o.tr.CounterRuns[0].LaunchTables = tables
+}
+
 // launchesOf makes launches of the rows of a statistics table, whose shapes
 // are not known.
 func launchesOf(s *trace.KernelStats) *trace.LaunchTable {

@@ -31,7 +31,8 @@ func TestTimesOfARun(t *testing.T) {
 		{"sums where there is nothing else", map[string]string{"b.csv": bare, "s.csv": sums}, "s.csv; lent s.csv"},
 		{"sums of more kernels than were counted", map[string]string{"a.csv": waves, "s.csv": sums}, "s.csv; lent s.csv"},
 		{"sums of what was counted", map[string]string{"a.csv": waves, "s.csv": single}, "a.csv; lent s.csv"},
-		{"another directory is another run", map[string]string{"x.csv": times, "d/a.csv": waves}, "d/a.csv x.csv;"},
+		{"another directory is another run", map[string]string{"x.csv": times, "d/a.csv": waves}, "d/a.csv x.csv; lent x.csv"},
+		{"which of several lends is not known", map[string]string{"x/t.csv": times, "y/t.csv": times, "d/b.csv": bare}, "d/b.csv x/t.csv y/t.csv;"},
 	} {
 		dir := t.TempDir()
 		for name, text := range c.files {

@@ -63,9 +63,9 @@ var notKernels = []struct {
 		MARKER_CORE_RANGE_API* RCCL_API* ROCDECODE_API* ROCJPEG_API* OMPT*`)},
 	{"API calls", strings.Fields(`
 		hsa_* __hipRegister* __hipUnregister* __hipPush* __hipPop* hipArray* hipBind* hipChooseDevice* hipConfigureCall hipCreate*
-		hipCtx* hipDestroy* hipDevice* hipDriver* hipDrv* hipEvent* hipExt* hipFree* hipFunc* hipGet* hipGraph* hipHost* hipImport*
+		hipCtx* hipDestroy* hipDevice* hipDriver* hipDrv* hipEvent* hipExt* hipFree* hipFunc* hipGet* hipGL* hipGraph* hipHcc* hipHost* hipImport*
 		hipInit hipIpc* hipKernelName* hipLaunch* hipLibrary* hipLink* hipMalloc* hipMem* hipMipmapped* hipModule* hipOccupancy*
-		hipPeek* hipPointer* hipProfiler* hipRuntime* hipSet* hipSignal* hipStream* hipTex* hipThread* hipUnbind* hipUser* hipWait*
+		hipPeek* hipPointer* hipPop* hipProfiler* hipPush* hipRuntime* hipSet* hipSignal* hipStream* hipTex* hipThread* hipUnbind* hipUser* hipWait*
 		ncclAllGather ncclAllReduce ncclAllReduceWithBias ncclAllToAll ncclAllToAllv ncclBcast ncclBroadcast ncclComm* ncclGather
 		ncclGet* ncclGroup* ncclMemAlloc ncclMemFree ncclRecv ncclReduce ncclReduceScatter ncclScatter ncclSend rocDec* rocJpeg*`)},
 }

@@ -65,8 +65,9 @@ func Sniff(head []byte) Kind {
 		return AgentTable
 	case has["countername"]:
 		return CounterTable
-	case has["kernelname"] && hasAny("gridsizex", "gridsize", "grd") && (hasAny("agentid", "gpuid", "dispatchid") ||
-		hasAny(startNames...) && hasAny(endNames...) || hasAny(durationNames...) && hasAny("workgroupsizex", "workgroupsize", "wgr")):
+	case !has["kernelname"] || !hasAny("gridsizex", "gridsize", "grd"):
+	case hasAny(startNames...) && hasAny(endNames...),
+		hasAny("workgroupsizex", "workgroupsize", "wgr") && (hasAny(durationNames...) || hasAny("index", "dispatchid") && hasAny("agentid", "gpuid")):
 		return KernelTrace
 	}
 	return NotTable
@@ -75,8 +76,8 @@ func Sniff(head []byte) Kind {
 // startNames, endNames and durationNames are the columns of a dispatch's times.
 var (
 	durationNames = []string{"durationns", "duration"}
-	startNames = []string{"starttimestamp", "startns", "beginns"}
-	endNames   = []string{"endtimestamp", "endns"}
+	startNames    = []string{"starttimestamp", "startns", "beginns"}
+	endNames      = []string{"endtimestamp", "endns"}
 )
 
 // Table is a kernel trace in memory.

@@ -169,6 +169,7 @@ func TestSniff(t *testing.T) {
 		{`{"code": [["Kernel_Name", "Grid_Size"]]}`, NotTable},
 		{"\x7fELF\x02\x01", NotTable},
 		{"Kernel_Name,Grid_Size,Block_Size,ms\n", NotTable},
+		{"GPU_ID,Kernel_Name,Grid_Size,tflops\n", NotTable},
 		{"Kernel_Name,Grid_Size,Workgroup_Size,DurationNs\n", KernelTrace},
 		{`"ID","Process ID","Kernel Name","Context","Stream","Block Size","Grid Size","Device"`, NotTable},
 		{"", NotTable},

@@ -38,6 +38,7 @@ func StatsOf(head []byte, file string) (what string) {
 	}
 	t.Named("name")
 	kinds := map[string]int{}
+	calls := 0
 	for t.Next() {
 		name := t.Cell("name")
 		kind, other := trace.NotKernel(name)
@@ -45,11 +46,18 @@ func StatsOf(head []byte, file string) (what string) {
 			return ""
 		}
 		kinds[kind]++
+		if kind == "" && hipName(name) {
+			calls++
+		}
 	}
 	by := statsFile(file)
+	if kinds[""] == calls && kinds["API calls"] > 0 {
+		kinds[""] = 0 // calls of a release that is not known yet
+	}
 	if kinds[""] > 0 {
 		return by
 	}
+	delete(kinds, "")
 	delete(kinds, "unknown commands")
 	delete(kinds, "barriers and markers") // they stand among kernels and calls
 	switch list := slices.Sorted(maps.Keys(kinds)); len(list) {
@@ -60,6 +68,12 @@ func StatsOf(head []byte, file string) (what string) {
 	default:
 		return strings.Join(list[:len(list)-1], ", ") + " and " + list[len(list)-1]
 	}
+}
+
+// hipName reports whether a name is like that of a function of HIP.
+func hipName(name string) bool {
+	rest, ok := strings.CutPrefix(name, "hip")
+	return ok && rest != "" && rest[0] >= 'A' && rest[0] <= 'Z' && !strings.ContainsAny(rest, "<( ")
 }
 
 // surely reports whether a name is one that only kernels have.

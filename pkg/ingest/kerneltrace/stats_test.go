@@ -20,6 +20,9 @@ func TestStatsOf(t *testing.T) {
 		{"\"hipFree\",4,1,1,1\n\"CopyDeviceToHost\",4,1,1,1\n", "x.csv", "API calls and copies"},
 		{"\"hipFree\",4,1,1,1\n\"f(int)[clone .kd]\",4,1,1,1\n", "hip_api_stats.csv", ""}, // mixed: its kernels count
 		{"\"hipFree\",4,1,1,1\n\"hipNewInROCm9\",4,1,1,1\n", "1_hip_api_stats.csv", "API calls"},
+		{"\"hipFree\",4,1,1,1\n\"hipNewInROCm9\",4,1,1,1\n", "x.csv", "API calls"},
+		{"\"hipFree\",4,1,1,1\n\"saxpy\",4,1,1,1\n", "x.csv", ""},
+		{"\"hipSaxpy\",4,1,1,1\n", "x.csv", ""},
 		{"\"my range\",4,1,1,1\n", "1_marker_api_stats.csv", "markers"},
 		{"\"_Z1fv\",4,1,1,1\n", "1_hip_api_stats.csv", ""},
 		{"", "1_domain_stats.csv", "domains"},
