@@ -67,7 +67,7 @@ func Sniff(head []byte) Kind {
 		return CounterTable
 	case !has["kernelname"] || !hasAny("gridsizex", "gridsize", "grd"):
 	case hasAny(startNames...) && hasAny(endNames...),
-		hasAny("workgroupsizex", "workgroupsize", "wgr") && (hasAny(durationNames...) || hasAny("index", "dispatchid") && hasAny("agentid", "gpuid")):
+		hasAny("workgroupsizex", "workgroupsize", "wgr") && (hasAny(durationNames...) || hasAny("index", "dispatchid", "kind") && hasAny("agentid", "gpuid")):
 		return KernelTrace
 	}
 	return NotTable

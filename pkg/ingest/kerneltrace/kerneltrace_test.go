@@ -170,6 +170,7 @@ func TestSniff(t *testing.T) {
 		{"\x7fELF\x02\x01", NotTable},
 		{"Kernel_Name,Grid_Size,Block_Size,ms\n", NotTable},
 		{"GPU_ID,Kernel_Name,Grid_Size,tflops\n", NotTable},
+		{`"Kind","Agent_Id","Kernel_Name","VGPR_Count","Workgroup_Size_X","Grid_Size_X"`, KernelTrace},
 		{"Kernel_Name,Grid_Size,Workgroup_Size,DurationNs\n", KernelTrace},
 		{`"ID","Process ID","Kernel Name","Context","Stream","Block Size","Grid Size","Device"`, NotTable},
 		{"", NotTable},
