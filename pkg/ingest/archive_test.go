@@ -245,12 +245,14 @@ func FuzzArchive(f *testing.F) {
 	files["../x/code.json"] = codeJSON
 	files["link.json@"] = "/etc/passwd"
 	f.Add([]byte(tarOf(f, files)))
-	f.Add([]byte(gzipped(f, tarOf(f, files))))
+	for _, packed := range pack(f, tarOf(f, files)) {
+		f.Add([]byte(packed))
+	}
 	delete(files, "link.json@")
 	f.Add([]byte(zipOf(f, files)))
 	f.Fuzz(func(t *testing.T, b []byte) {
 		lim := limits{file: 1 << 16, total: 1 << 18, members: 100}
-		o := opener{ctx: context.Background(), tr: &trace.Trace{}, seen: map[string]bool{}}
+		o := newOpener(context.Background(), Options{})
 		for _, read := range []func() error{
 			func() error {
 				fsys, _, err := zipBytes(b, lim)

@@ -224,3 +224,46 @@ func TestSpoolSpills(t *testing.T) {
 		t.Error(err)
 	}
 }
+
+// TestXZDictionary: a file that asks for more memory than real ones is refused
+// before it is taken.
+func TestXZDictionary(t *testing.T) {
+	packed := []byte(pack(t, packedTrace)["xz"])
+	if size, ok := xzDictionary(packed[12:]); !ok || size < 1<<20 || size > maxWindow {
+		t.Fatalf("%d %v", size, ok)
+	}
+	at := bytes.Index(packed, []byte{0x21, 1}) + 2
+	packed[at] = 40
+	if _, err := openXZ(bytes.NewReader(packed)); !errors.Is(err, errBomb) {
+		t.Errorf("a dictionary of 4 GiB: %v", err)
+	}
+	packed[at] = pack(t, packedTrace)["xz"][at]
+	for cut := range packed {
+		r, err := openXZ(bytes.NewReader(packed[:cut]))
+		if err == nil {
+			_, err = io.ReadAll(r)
+		}
+		if err == nil {
+			t.Errorf("%d bytes were read", cut)
+		}
+	}
+}
+
+// TestNamedArchives: what is not looked into is named, with what unpacks it.
+func TestNamedArchives(t *testing.T) {
+	inner := zipOf(t, captureFiles(dispatch))
+	root := write(t, map[string]string{
+		"a.7z": "7z\xbc\xaf\x27\x1c and more", "a.rar": "Rar!\x1a\x07\x00", "a.db.lz4": "\x04\x22\x4d\x18",
+		"outer.tar": tarOf(t, map[string]string{"run/inner.zip": inner}), "dir/inner.zip": inner,
+		"raw.tar": tarOf(t, map[string]string{"run/out_14_shader_engine_0_3.att": "x"}), "raw.zip": zipOf(t, map[string]string{"run/out_14_shader_engine_0_3.att": "x"}),
+	})
+	for name, want := range map[string]string{
+		"a.7z": "7-Zip: unpack it (7z x)", "a.rar": "RAR: unpack it (unrar x)", "a.db.lz4": "lz4: unpack it (unlz4)",
+		"outer.tar": "nothing but archives in it (inner.zip): unpack ", "dir": "nothing but archives in it (inner.zip): give the archive itself",
+		"raw.tar": "1 thread trace that was not decoded (out_14_shader_engine_0_3.att): install rocprof-trace-decoder", "raw.zip": "1 thread trace that was not decoded",
+	} {
+		if _, err := Open(t.Context(), []string{filepath.Join(root, name)}, Options{}); err == nil || !strings.Contains(err.Error(), want) {
+			t.Errorf("%s: %v, want %q", name, err, want)
+		}
+	}
+}

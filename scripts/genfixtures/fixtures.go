@@ -27,6 +27,9 @@ func generate() (tree, error) {
 	if out["att/gemm.tar.gz"], err = tarGz("gemm", out.below("att/gemm")); err != nil {
 		return nil, err
 	}
+	if out["att/gemm.tar.xz"], err = xzOf(out["att/gemm.tar.gz"]); err != nil {
+		return nil, err
+	}
 	if out["att/copy.zip"], err = zipped("copy", out.below("att/copy")); err != nil {
 		return nil, err
 	}

@@ -28,6 +28,7 @@ which runs ` + "`go run ./scripts/genfixtures`" + `. A test there fails when a f
 		fmt.Fprintf(&b, "| att/%s/%s | %s |\n", g.name, g.capture.dirName(), g.about)
 	}
 	b.WriteString(`| att/gemm.tar.gz | the folder att/gemm packed, as it is attached to bug reports |
+| att/gemm.tar.xz | the same, packed by xz |
 | att/copy.zip | the folder att/copy packed |
 | pcs/stochastic, pcs/host_trap, pcs/results | samples of att/gemm's kernel under PC sampling, see the README there |
 
