@@ -423,7 +423,7 @@ func estimated(s *subject, _ rule.Values) []rule.Hit {
 	}
 	without := "there are no wave files"
 	if s.tt.StatsOnly {
-		without = "this is the table of a thread trace, without the directory that it lies beside"
+		without = "this is the table of a thread trace, without the directory that it belongs to"
 	}
 	return says("%s: what waits waited for is estimated from the code, and waves, issue and matrix utilisation are not known", without)
 }

@@ -43,6 +43,7 @@ func formats() []format {
 		{"kernel_trace", trace.Dispatches, []string{".csv"}, isKernelTrace, (*opener).kernelTrace},
 		{"kernel_stats", trace.Dispatches, []string{".csv"}, isKernelStats, (*opener).kernelStats},
 		{"thread_trace_stats", trace.ThreadTraces, []string{".csv"}, isTraceStats, (*opener).traceStats},
+		{"thread_trace_code", trace.ThreadTraces, nil, isTraceCode, (*opener).traceCode},
 		{"pc_samples", trace.Sampled, []string{".csv"}, isSampleTable, (*opener).sampleTable},
 		{"code_object", trace.Code, []string{".hsaco", ".co", ".out", ".o"}, isCodeObject, (*opener).codeObject},
 		{"assembly", trace.Code, []string{".s", ".S", ".asm", ".amdgcn", ".out", ".o"}, isAssembly, (*opener).assembly},
@@ -73,6 +74,12 @@ func isKernelTrace(c *candidate) bool { return kerneltrace.Sniff(c.head) == kern
 
 func isKernelStats(c *candidate) bool {
 	return kerneltrace.SniffStats(c.head) && kerneltrace.StatsOf(c.head, c.name) == ""
+}
+
+// isTraceCode recognises a code.json that came without its directory: under that
+// name it stands for the directory.
+func isTraceCode(c *candidate) bool {
+	return (c.streamed || path.Base(c.name) != "code.json") && att.SniffCode(c.head)
 }
 
 func isTraceStats(c *candidate) bool { return att.SniffStats(c.head) }

@@ -229,7 +229,7 @@ func isInput(c *candidate) bool {
 // kinds are what formats hold, for a file that is read by other commands only.
 var kinds = map[string]string{
 	"rocpd": "a database of rocpd", "counter_table": "a counter table", "results_json": "a results.json of rocprofv3", "kernel_trace": "a kernel trace",
-	"kernel_stats": "statistics of kernels", "thread_trace_stats": "the table of a thread trace", "code_object": "a code object", "assembly": "assembly of an AMD GPU",
+	"kernel_stats": "statistics of kernels", "thread_trace_stats": "the table of a thread trace", "thread_trace_code": "the code of a thread trace (code.json)", "code_object": "a code object", "assembly": "assembly of an AMD GPU",
 }
 
 // notDatabase is the error for a file that has the name of a database and is

@@ -38,3 +38,18 @@ func (o *opener) addTraceTables() {
 		}
 	}
 }
+
+// traceCode reads a code.json without its directory.
+func (o *opener) traceCode(c *candidate) error {
+	r, err := c.rest()
+	if err != nil {
+		return c.fail(err, "")
+	}
+	tt, notes, err := att.ReadCodeAlone(&contextReader{o.ctx, r}, c.shown)
+	if err != nil {
+		return c.fail(err, "")
+	}
+	o.tr.AddNotes(notes...)
+	o.tr.ThreadTraces = append(o.tr.ThreadTraces, tt)
+	return nil
+}

@@ -45,8 +45,8 @@ type ThreadTrace struct {
 	// rocprofv2 does: stall is the time of waits, that of other instructions is
 	// not told from their issue.
 	CyclesOnly bool
-	// StatsOnly says that Code came from a stats CSV without the directory that
-	// it lies beside: there can be nothing but the code.
+	// StatsOnly says that Code came from a stats CSV or a code.json without the
+	// directory that it belongs to: there can be nothing but the code.
 	StatsOnly bool
 
 	// Code holds the instructions of all kernels in file order, label rows

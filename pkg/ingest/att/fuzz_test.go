@@ -60,6 +60,9 @@ func FuzzCode(f *testing.F) {
 		var n notes
 		doc := readCode(b, &n)
 		checkCode(t, doc)
+		if alone, _, err := ReadCodeAlone(bytes.NewReader(b), "x.json"); err != nil || len(alone.Code) != len(doc.code) {
+			t.Fatalf("alone: %v", err)
+		}
 		v, ok := jsontest.Decode(b)
 		if !ok || doc.cyclesOnly || member(v, "header") != nil || len(doc.code) > 0 && doc.code[0].PC != nil || bytes.Contains(b, []byte("\"header\"")) {
 			return

@@ -167,9 +167,38 @@ func readCodeFile(d *folder, tt *trace.ThreadTrace, n *notes) {
 		}
 		return
 	}
+	setCode(tt, b, n)
+}
+
+// setCode reads the bytes of code.json into a trace.
+func setCode(tt *trace.ThreadTrace, b []byte, n *notes) {
 	doc := readCode(b, n)
 	tt.Schema, tt.CodeState, tt.Flavour, tt.CyclesOnly = doc.version, doc.state, doc.flavour, doc.cyclesOnly
 	tt.Code, tt.Kernels = doc.code, doc.kernels
+}
+
+// SniffCode reports whether a file begins as a code.json does.
+func SniffCode(head []byte) bool {
+	rest, ok := strings.CutPrefix(strings.TrimSpace(string(head[:min(len(head), 256)])), "{")
+	rest, ok2 := strings.CutPrefix(strings.TrimSpace(rest), `"code"`)
+	rest, ok3 := strings.CutPrefix(strings.TrimSpace(rest), ":")
+	return ok && ok2 && ok3 && (strings.HasPrefix(strings.TrimSpace(rest), "[") || strings.HasPrefix(strings.TrimSpace(rest), "null"))
+}
+
+// ReadCodeAlone makes a thread trace of a code.json without its directory.
+// shown is the path as the user can find it.
+func ReadCodeAlone(r io.Reader, shown string) (*trace.ThreadTrace, []trace.Note, error) {
+	b, err := readAll(r, nil, maxCodeBytes)
+	if err != nil {
+		return nil, nil, err
+	}
+	tt := &trace.ThreadTrace{Path: shown, Name: path.Base(shown), StatsOnly: true, Files: readSources(nil, nil, nil)}
+	var n notes
+	setCode(tt, b, &n)
+	for i := range n {
+		n[i].File = strings.Replace(n[i].File, "code.json", shown, 1)
+	}
+	return tt, n, nil
 }
 
 // readCounterFiles sums the se*_perfcounter.json files.
