@@ -88,8 +88,16 @@ func wanted(name string) bool {
 	if ext == ".json" || ext == ".csv" || strings.HasPrefix(path.Base(name), "source_") {
 		return true
 	}
-	return slices.ContainsFunc(formats(), func(f format) bool { return f.named(unpackedName(name)) })
+	name = unpackedName(name)
+	for _, log := range databaseLogs {
+		name = strings.TrimSuffix(name, log) // rows may be in it alone
+	}
+	return slices.ContainsFunc(formats(), func(f format) bool { return f.named(name) })
 }
+
+// databaseLogs end the names of files that SQLite keeps beside a database and
+// that hold a part of it. Source: SQLite, "Temporary Files Used By SQLite".
+var databaseLogs = [...]string{"-wal", "-journal"}
 
 // listed reports whether it is enough to know that a member is there.
 func listed(name string) bool { return strings.HasSuffix(name, rawSuffix) || isArchiveName(name) }

@@ -2,6 +2,7 @@ package ingest
 
 import (
 	"bytes"
+	"database/sql"
 	"encoding/base64"
 	"errors"
 	"io"
@@ -13,6 +14,7 @@ import (
 
 	"github.com/klauspost/compress/zstd"
 	"github.com/ulikunitz/xz"
+	_ "modernc.org/sqlite" // the driver
 
 	"github.com/rocanalyze/rocanalyze/pkg/trace"
 )
@@ -266,4 +268,53 @@ func TestNamedArchives(t *testing.T) {
 			t.Errorf("%s: %v, want %q", name, err, want)
 		}
 	}
+}
+
+// Rows of a database that are only in its write-ahead log are read in archives
+// too.
+func TestLogsInArchives(t *testing.T) {
+	db, wal := walDatabase(t)
+	files := map[string]string{"7_results.db": db, "7_results.db-wal": wal}
+	for name, text := range map[string]string{"a.tar": tarOf(t, files), "a.zip": zipOf(t, files)} {
+		tr, err := Open(t.Context(), []string{Stdin}, Options{Stdin: strings.NewReader(text)})
+		if err != nil {
+			t.Fatalf("%s: %v", name, err)
+		}
+		if got := dispatchesOf(t, tr); got != 2 {
+			t.Errorf("%s: %d dispatches, want the 2 of the log", name, got)
+		}
+		if err := tr.Close(); err != nil {
+			t.Error(err)
+		}
+	}
+}
+
+// walDatabase is a database whose rows are in its log alone.
+func walDatabase(t *testing.T) (db, wal string) {
+	t.Helper()
+	path := filepath.Join(t.TempDir(), "7_results.db")
+	s, err := sql.Open("sqlite", "file:"+path+"?_pragma=journal_mode(wal)&_pragma=wal_autocheckpoint(0)")
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer func() { _ = s.Close() }()
+	s.SetMaxOpenConns(1)
+	for _, q := range []string{
+		`CREATE TABLE rocpd_metadata (id INTEGER PRIMARY KEY, tag TEXT, value TEXT)`,
+		`CREATE TABLE rocpd_kernel_dispatch (id INTEGER PRIMARY KEY, guid TEXT, agent_id INTEGER, kernel_id INTEGER, start BIGINT, "end" BIGINT)`,
+		`PRAGMA wal_checkpoint(TRUNCATE)`,
+		`INSERT INTO rocpd_kernel_dispatch VALUES (1, 'g', 1, 1, 5, 9), (2, 'g', 1, 1, 10, 19)`,
+	} {
+		if _, err := s.Exec(q); err != nil {
+			t.Fatal(err)
+		}
+	}
+	read := func(name string) string {
+		b, err := os.ReadFile(name)
+		if err != nil {
+			t.Fatal(err)
+		}
+		return string(b)
+	}
+	return read(path), read(path + "-wal")
 }
