@@ -122,22 +122,6 @@ type Line struct {
 	Stalled *int64 `json:"stalled_samples,omitempty"`
 }
 
-// Of returns what samples say of a kernel by its names and shape, nil for
-// nothing: of several captures that with the most samples.
-func (r *Result) Of(n capture.Names, s capture.Shape) *Kernel {
-	var best *Kernel
-	if r == nil {
-		return nil
-	}
-	for i := range r.Kernels {
-		k := &r.Kernels[i]
-		if k.Name != "" && k.Names.Same(n) && k.Shape.Fits(s) && (best == nil || k.Samples > best.Samples) {
-			best = k
-		}
-	}
-	return best
-}
-
 func run(p *analysis.Pass) (*Result, error) {
 	res := &Result{Kernels: []Kernel{}}
 	for _, g := range groups(p) {
