@@ -6,11 +6,13 @@ import (
 	"encoding/base64"
 	"errors"
 	"io"
+	"io/fs"
 	"os"
 	"path/filepath"
 	"runtime"
 	"strings"
 	"testing"
+	"testing/fstest"
 
 	"github.com/klauspost/compress/zstd"
 	"github.com/ulikunitz/xz"
@@ -203,6 +205,19 @@ func TestSpoolSpills(t *testing.T) {
 	dir := t.TempDir()
 	t.Setenv("TMPDIR", dir)
 	s := &spool{}
+	small := &spool{}
+	for i := range 3 { // chunks are not blocks
+		if _, err := small.Write(bytes.Repeat([]byte{'a' + byte(i)}, chunkBytes/2+7)); err != nil {
+			t.Fatal(err)
+		}
+	}
+	all := make([]byte, small.size)
+	if _, err := small.ReadAt(all, 0); err != nil || bytes.Count(all, []byte("b")) != chunkBytes/2+7 || all[small.size-1] != 'c' {
+		t.Errorf("%d bytes, %v", small.size, err)
+	}
+	if n, err := small.ReadAt(make([]byte, 9), small.size-4); n != 4 || !errors.Is(err, io.EOF) {
+		t.Errorf("at the end: %d bytes, %v", n, err)
+	}
 	block := bytes.Repeat([]byte("0123456789abcdef"), 1<<16)
 	for range spoolMemory/len(block) + 2 {
 		if _, err := s.Write(block); err != nil {
@@ -317,4 +332,28 @@ func walDatabase(t *testing.T) (db, wal string) {
 		return string(b)
 	}
 	return read(path), read(path + "-wal")
+}
+
+// What was unpacked is a file like others, beside the files of its place.
+func TestSpooledFile(t *testing.T) {
+	s, err := fill(strings.NewReader("text"), 9)
+	if err != nil {
+		t.Fatal(err)
+	}
+	fsys := &spooledFS{FS: fstest.MapFS{"d/other.csv": {Data: []byte("x")}}, name: "d/a.csv", data: s}
+	info, err := fs.Stat(fsys, "d/a.csv")
+	if err != nil || info.IsDir() || !info.Mode().IsRegular() || info.Name() != "a.csv" || info.Size() != 4 {
+		t.Errorf("%+v, %v", info, err)
+	}
+	for name, want := range map[string]string{"d/a.csv": "text", "d/other.csv": "x"} {
+		if b, err := fs.ReadFile(fsys, name); err != nil || string(b) != want {
+			t.Errorf("%s: %q, %v", name, b, err)
+		}
+	}
+	if _, err := fill(strings.NewReader("0123456789"), 9); !errors.Is(err, errBomb) {
+		t.Errorf("more than the limit: %v", err)
+	}
+	if whole, err := fill(strings.NewReader("012345678"), 9); err != nil || whole.size != 9 {
+		t.Errorf("as much as the limit: %v", err)
+	}
 }

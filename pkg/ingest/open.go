@@ -87,7 +87,7 @@ func Open(ctx context.Context, paths []string, opts Options) (*trace.Trace, erro
 // is closed.
 func OpenArchive(ctx context.Context, name string, data []byte, opts Options) (*trace.Trace, error) {
 	o := newOpener(ctx, opts)
-	c := o.inMemory(name, &spool{mem: data, size: int64(len(data))})
+	c := o.inMemory(name, &spool{given: data, size: int64(len(data))})
 	if kindOf(data[:min(len(data), sniffBytes)], name) == notArchive {
 		return o.done(&PathError{Path: name, Problem: "not an archive"})
 	}

@@ -17,27 +17,47 @@ const spoolMemory = 64 << 20
 // spool holds what was unpacked, to be read at any offset. It is written first
 // and then read.
 type spool struct {
-	mem  []byte
-	file *os.File
-	name string // of the file where it could not be removed while it is open
-	size int64
+	// given was in memory already; chunks hold what was written, all but the
+	// last of them full: one slice that grows would leave twice its size behind.
+	given  []byte
+	chunks [][]byte
+	file   *os.File
+	name   string // of the file where it could not be removed while it is open
+	size   int64
 }
+
+// chunkBytes is the size of a chunk.
+const chunkBytes = 1 << 20
 
 // Write appends.
 func (s *spool) Write(p []byte) (int, error) {
-	if s.file == nil && len(s.mem)+len(p) > spoolMemory {
+	if s.file == nil && s.size+int64(len(p)) > spoolMemory {
 		if err := s.spill(); err != nil {
 			return 0, err
 		}
 	}
 	if s.file == nil {
-		s.mem = append(s.mem, p...)
-		s.size += int64(len(p))
+		s.keep(p)
 		return len(p), nil
 	}
 	n, err := s.file.Write(p)
 	s.size += int64(n)
 	return n, err
+}
+
+// keep appends to the chunks.
+func (s *spool) keep(p []byte) {
+	s.size += int64(len(p))
+	for len(p) > 0 {
+		last := len(s.chunks) - 1
+		if last < 0 || len(s.chunks[last]) == chunkBytes {
+			s.chunks = append(s.chunks, make([]byte, 0, chunkBytes))
+			last++
+		}
+		n := min(len(p), chunkBytes-len(s.chunks[last]))
+		s.chunks[last] = append(s.chunks[last], p[:n]...)
+		p = p[n:]
+	}
 }
 
 // spill moves what there is to a temporary file.
@@ -50,9 +70,13 @@ func (s *spool) spill() error {
 		s.name = f.Name()
 	}
 	s.file = f
-	_, err = f.Write(s.mem)
-	s.mem = nil
-	return err
+	for _, c := range s.chunks {
+		if _, err := f.Write(c); err != nil {
+			return err
+		}
+	}
+	s.chunks = nil
+	return nil
 }
 
 // ReadAt reads at an offset.
@@ -60,13 +84,27 @@ func (s *spool) ReadAt(p []byte, off int64) (int, error) {
 	if s.file != nil {
 		return s.file.ReadAt(p, off)
 	}
-	return bytes.NewReader(s.mem).ReadAt(p, off)
+	if s.given != nil {
+		return bytes.NewReader(s.given).ReadAt(p, off)
+	}
+	if off < 0 {
+		return 0, fs.ErrInvalid
+	}
+	n := 0
+	for n < len(p) && off < s.size {
+		m := copy(p[n:], s.chunks[off/chunkBytes][off%chunkBytes:])
+		n, off = n+m, off+int64(m)
+	}
+	if n < len(p) {
+		return n, io.EOF
+	}
+	return n, nil
 }
 
 // Close gives up the memory or the file.
 func (s *spool) Close() error {
 	f := s.file
-	s.mem, s.file = nil, nil
+	s.given, s.chunks, s.file = nil, nil, nil
 	if f == nil {
 		return nil
 	}
