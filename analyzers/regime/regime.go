@@ -73,10 +73,11 @@ func run(p *analysis.Pass) (*Result, error) {
 	j := &joiner{p: p, named: map[string][]int{}}
 	j.threadTraces()
 	j.counterRuns()
-	if err := j.runs(); err != nil {
+	known := len(j.kernels) > 0
+	j.sampled()
+	if err := j.runs(known); err != nil {
 		return nil, err
 	}
-	j.sampled()
 	j.launches()
 	j.countedShapes()
 	res := &Result{Kernels: []Kernel{}}

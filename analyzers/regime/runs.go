@@ -31,14 +31,15 @@ type Time struct {
 
 // runs adds the kernels of databases and other lists of dispatches, by time. A
 // kernel trace beside a thread trace only gives the traced kernels their time,
-// and several of them, of different runs, not even that.
-func (j *joiner) runs() error {
+// and several of them, of different runs, not even that. known says that traces
+// or counters tell of kernels.
+func (j *joiner) runs(known bool) error {
 	res := kernels.Analyzer.Of(j.p)
 	if len(res.Rows()) == 0 {
 		j.countedTimes()
 		return nil
 	}
-	whole := len(j.kernels) == 0 || slices.ContainsFunc(res.Runs, func(r kernels.Run) bool { return r.Kind != "kernel_trace" })
+	whole := !known || slices.ContainsFunc(res.Runs, func(r kernels.Run) bool { return r.Kind != "kernel_trace" })
 	if !whole && len(res.Runs) > 1 {
 		return nil
 	}

@@ -27,6 +27,9 @@ func (j *joiner) sampled() {
 	}
 	for i := range res.Kernels {
 		s := &res.Kernels[i]
+		if s.Samples == s.Undecoded {
+			continue // they say nothing
+		}
 		names := s.Names
 		if s.Name == "" {
 			names = capture.Names{Display: s.Title(true)}
