@@ -230,6 +230,7 @@ func isInput(c *candidate) bool {
 var kinds = map[string]string{
 	"rocpd": "a database of rocpd", "counter_table": "a counter table", "results_json": "a results.json of rocprofv3", "kernel_trace": "a kernel trace",
 	"kernel_stats": "statistics of kernels", "thread_trace_stats": "the table of a thread trace", "thread_trace_code": "the code of a thread trace (code.json)", "code_object": "a code object", "assembly": "assembly of an AMD GPU",
+	"pc_samples": "PC samples of rocprofv3",
 }
 
 // notDatabase is the error for a file that has the name of a database and is

@@ -88,3 +88,12 @@ func FuzzStrange(f *testing.F) {
 		}
 	})
 }
+
+// A file of every format that another command reads is named.
+func TestKindsOfAllFormats(t *testing.T) {
+	for _, f := range formats() {
+		if kinds[f.name] == "" {
+			t.Errorf("nothing is said of a %s where it is not read", f.name)
+		}
+	}
+}
