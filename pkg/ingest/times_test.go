@@ -7,6 +7,8 @@ import (
 	"slices"
 	"strings"
 	"testing"
+
+	"github.com/rocanalyze/rocanalyze/pkg/trace"
 )
 
 // TestTimesOfARun: each kernel of a run gets its dispatches from one table,
@@ -70,6 +72,30 @@ func TestTimesOfARun(t *testing.T) {
 		}
 		if text != c.want {
 			t.Errorf("%s: %s, want %s", c.name, text, c.want)
+		}
+	}
+}
+
+// Tables of times are read where counters are wanted, which borrow them, and not
+// where neither they nor their dispatches are.
+func TestTimesAreReadForCounters(t *testing.T) {
+	root := write(t, map[string]string{
+		"7_kernel_trace.csv": packedTrace,
+		"wide.csv":           "Dispatch_ID,Kernel_Name,Grid_Size,Workgroup_Size,SQ_WAVES,Start_Timestamp,End_Timestamp\n0,scale,64,64,1,5,9\n",
+	})
+	for part, want := range map[trace.Part][]string{
+		trace.Counters: {"kernel_trace", "counter_table"}, trace.Code: nil, trace.ThreadTraces: nil,
+	} {
+		tr, err := Open(t.Context(), []string{filepath.Join(root, "7_kernel_trace.csv"), filepath.Join(root, "wide.csv")}, Options{Only: part})
+		var got []string
+		if err == nil {
+			for _, s := range tr.Sources {
+				got = append(got, s.Format)
+			}
+			_ = tr.Close()
+		}
+		if !slices.Equal(got, want) {
+			t.Errorf("part %d: %v were read, want %v (%v)", part, got, want, err)
 		}
 	}
 }
