@@ -111,9 +111,17 @@ type runner struct {
 	in    *view.Input
 }
 
+// destination is where the result goes.
+func (r *runner) destination() destination {
+	return destination{r.in.Flags.Text("output"), r.in.Flags.Is("force"), r.in.Paths}
+}
+
 func (r *runner) run(ctx context.Context) error {
 	row, err := r.prepare()
 	if err != nil {
+		return err
+	}
+	if err := r.destination().check(); err != nil {
 		return err
 	}
 	busy := r.app.busy("reading " + r.in.Where())
@@ -123,7 +131,7 @@ func (r *runner) run(ctx context.Context) error {
 	}
 	defer closed(r.in.Trace)
 	if write, ok := r.c.Formats[r.in.Flags.Text("format")]; ok {
-		err := r.app.write(r.in.Flags.Text("output"), func(w io.Writer) error { return write(ctx, w, r.in) })
+		err := r.app.write(r.destination(), func(w io.Writer) error { return write(ctx, w, r.in) })
 		busy.stop()
 		r.warn(nil)
 		if r.in.Trace.Damaged() && (err == nil || errors.As(err, new(view.Nothing))) {
@@ -295,7 +303,7 @@ func (r *runner) show(s *view.Shown) error {
 	flags := r.in.Flags
 	notes := r.notes(s.Notes)
 	if len(s.Document.Sections) > 0 || flags.Text("format") == "json" {
-		err := r.app.render(target{flags.Text("format"), flags.Text("output"), flags.Text("color")}, shown{
+		err := r.app.render(target{flags.Text("format"), flags.Text("color"), r.destination()}, shown{
 			doc: s.Document, table: s.Table, result: s.Result,
 			env: envelope(r.c.Name(), r.in.Paths, r.in.Trace.Damaged(), notes),
 		})
@@ -353,21 +361,11 @@ func (r *runner) warn(more []string) {
 	r.app.warn(r.notes(more))
 }
 
-// write gives a function the file of --output, or standard output.
-func (a *app) write(file string, f func(w io.Writer) error) (err error) {
-	if file == "" {
-		return f(a.stdout)
-	}
-	w, err := os.Create(file)
-	if err != nil {
-		return fmt.Errorf("cannot write the output: %w", err)
-	}
-	defer func() { err = errors.Join(err, w.Close()) }()
-	return f(w)
-}
-
 // target is where and how a result is written.
-type target struct{ format, file, color string }
+type target struct {
+	format, color string
+	destination
+}
 
 // shown is a result in every format.
 type shown struct {
@@ -379,7 +377,7 @@ type shown struct {
 
 // render writes a result.
 func (a *app) render(o target, s shown) error {
-	return a.write(o.file, func(w io.Writer) error {
+	return a.write(o.destination, func(w io.Writer) error {
 		switch o.format {
 		case "json":
 			return report.JSON(w, s.env, s.result)

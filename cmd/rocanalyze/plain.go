@@ -16,8 +16,8 @@ func plain(cmd *cobra.Command, names []string, more ...view.Flag) view.Values {
 
 // Flags of such commands.
 var (
-	fileFlags = []string{"format", "output", "color"}
-	listFlags = []string{"format", "output", "kernel", "device", "verbose", "quiet", "color", "full-names"}
+	fileFlags = []string{"format", "output", "force", "color"}
+	listFlags = []string{"format", "output", "force", "kernel", "device", "verbose", "quiet", "color", "full-names"}
 )
 
 // print renders what such a command shows.
@@ -25,5 +25,5 @@ func (a *app) print(f view.Values, s shown) error {
 	if format := f.Text("format"); !slices.Contains(formats, format) {
 		return view.OneOf("--format", format, formats)
 	}
-	return a.render(target{f.Text("format"), f.Text("output"), f.Text("color")}, s)
+	return a.render(target{f.Text("format"), f.Text("color"), destination{f.Text("output"), f.Is("force"), s.env.Inputs}}, s)
 }

@@ -6,6 +6,7 @@ import (
 	"io"
 	"io/fs"
 	"path/filepath"
+	"slices"
 
 	"github.com/rocanalyze/rocanalyze/pkg/ingest/rocpd"
 )
@@ -59,4 +60,18 @@ func (o *opener) one(p string) (c candidate, err error) {
 		}
 	}
 	return c, c.fail(errors.Join(err, c.stop()), "")
+}
+
+// IsCapture reports whether a path is a file that holds something of a capture,
+// by its content or by the dispatch directory that it lies in.
+func IsCapture(p string) bool {
+	real, info, err := resolve(p)
+	if err != nil || !info.Mode().IsRegular() {
+		return false
+	}
+	c := candidate{fsys: dirFS(filepath.Dir(real)), name: filepath.Base(real), shown: p, real: real, given: true}
+	if err := errors.Join(c.start(), c.stop()); err != nil {
+		return false
+	}
+	return kindOf(c.head, real) != notArchive || isDispatch(filepath.Dir(real)) || slices.ContainsFunc(formats(), func(f format) bool { return f.sniff(&c) })
 }

@@ -26,7 +26,8 @@ type Flag struct {
 func Common() []Flag {
 	return []Flag{
 		{Name: "format", Default: "text", Usage: "output `format`: text, json, csv or markdown"},
-		{Name: "output", Letter: "o", Default: "", Usage: "write to `file` instead of standard output"},
+		{Name: "output", Letter: "o", Default: "", Usage: "write to `file` instead of standard output; - is standard output"},
+		{Name: "force", Default: false, Usage: "let --output overwrite a file that is no capture"},
 		{Name: "kernel", Default: "", Usage: "only kernels whose name matches this `regexp`, or '#N' for row N"},
 		{Name: "device", Default: "", Usage: "`name` of the device or architecture (MI300X, gfx950)"},
 		{Name: "verbose", Letter: "v", Default: false, Usage: "show more"},
